@@ -1,0 +1,101 @@
+# One entry point for people and CI. Longer steps are scripts in tools/.
+#
+#   PYTHON=python3.13    the interpreter that .venv is made with
+#   SERVERS=redis-7.0    the servers that the tests run on (all: tools/servers --list)
+#   PORT=6379            the port of `make serve`
+
+PYTHON ?= python3
+SERVERS ?= $(shell tools/servers --list)
+PORT ?= 6379
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement
+MODULE := target/release/librq_module.so
+MODULE_IN_PACKAGE := python/reliableq/librq_module.so
+
+CARGO_FILES := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml)
+SOURCES = $(CARGO_FILES) $(shell find $(addprefix crates/,$1) -name '*.rs')
+PACKAGE_SOURCES = pyproject.toml LICENSE $(wildcard README.md) \
+	$(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
+
+.PHONY: help demo build test test-servers bench serve wheel lint docs clean
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target text; do \
+		printf '  make %-14s %s\n' "$$target" "$$text"; done
+
+demo: .venv/.native ## Show the life of a message on the embedded queue (needs no server)
+	@$(BIN)/python -m reliableq.demo
+
+build: .venv/.native $(MODULE_IN_PACKAGE) ## Build the module and the package, both for use from here
+
+test: .venv/.dev .venv/.native $(MODULE_IN_PACKAGE) dist/.built lint ## Run everything that CI runs
+	cargo test --quiet
+	RELIABLEQ_SERVER="$$(tools/servers redis-7.0)" $(BIN)/python -m pytest
+	tools/test-servers $(filter-out redis-7.0,$(SERVERS)) -- -m essential
+
+test-servers: .venv/.dev .venv/.native $(MODULE_IN_PACKAGE) ## Run the module's whole suite on every supported server
+	tools/test-servers $(SERVERS)
+
+bench: .venv/.dev .venv/.bench .venv/.native $(MODULE_IN_PACKAGE) ## Measure the module against Streams and Lists
+	$(BIN)/python -m bench
+
+serve: $(MODULE) ## Run a server with the module, on port PORT
+	@tools/serve $(PORT) $(MODULE)
+
+wheel: dist/.built ## Leave a wheel in dist/, with the module inside
+	@ls dist/*.whl
+
+lint: .venv/.dev .venv/.native .venv/.libclang ## Check formatting, lints, types and layers
+	tools/lint
+
+docs: ## Write docs/commands.md anew from the command table
+	cargo run --quiet -p rq-command --example commands > docs/commands.md
+
+clean: ## Remove all that was built, the virtualenv and the servers included
+	rm -rf target .venv .servers .serve dist python/reliableq/*.so
+
+# The virtualenv. The files named .venv/.* say what is in it, so they vanish with it.
+
+.venv/.build: tools/requirements/build.txt
+	@tools/prerequisites $(PYTHON)
+	@echo "reliableq: setting up the virtualenv .venv"
+	@$(PYTHON) -m venv .venv
+	@$(PIP) $<
+	@touch $@
+
+.venv/.dev .venv/.bench: .venv/.%: tools/requirements/%.txt .venv/.build
+	@echo "reliableq: installing $< into .venv"
+	@$(PIP) $<
+	@touch $@
+
+.venv/.libclang: tools/libclang tools/requirements/libclang.txt .venv/.build
+	@$(BIN)/python tools/libclang > $@
+
+# The package, installed so that changed Python files take effect at once.
+.venv/.native: $(call SOURCES,rq-core rq-command rq-py) pyproject.toml .venv/.build
+	@echo "reliableq: building the Python package"
+	@$(BIN)/maturin develop --quiet --release --skip-install-deps
+	@touch $@
+
+# The Redis module.
+
+$(MODULE): $(call SOURCES,rq-core rq-command rq-module) .venv/.libclang
+	@echo "reliableq: building the Redis module"
+	@source .venv/.libclang; cargo build --quiet --release -p rq-module
+	@touch $@
+
+$(MODULE_IN_PACKAGE): $(MODULE)
+	@cp $< $@
+
+dist/.built: .venv/.native $(MODULE_IN_PACKAGE) $(PACKAGE_SOURCES)
+	@echo "reliableq: building the wheel"
+	@rm -rf dist
+	@$(BIN)/maturin build --quiet --release --out dist
+	@touch $@
