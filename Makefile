@@ -35,15 +35,15 @@ demo: .venv/.native ## Show the life of a message on the embedded queue (needs n
 
 build: .venv/.native $(MODULE_IN_PACKAGE) ## Build the module and the package, both for use from here
 
-test: .venv/.dev .venv/.native $(MODULE_IN_PACKAGE) dist/.built lint ## Run everything that CI runs
+test: .venv/.test .venv/.native $(MODULE_IN_PACKAGE) dist/.built lint ## Run everything that CI runs
 	cargo test --quiet
 	RELIABLEQ_SERVER="$$(tools/servers redis-7.0)" $(BIN)/python -m pytest
 	tools/test-servers $(filter-out redis-7.0,$(SERVERS)) -- -m essential
 
-test-servers: .venv/.dev .venv/.native $(MODULE_IN_PACKAGE) ## Run the module's whole suite on every supported server
+test-servers: .venv/.test .venv/.native $(MODULE_IN_PACKAGE) ## Run the module's whole suite on every supported server
 	tools/test-servers $(SERVERS)
 
-bench: .venv/.dev .venv/.bench .venv/.native $(MODULE_IN_PACKAGE) ## Measure the module against Streams and Lists
+bench: .venv/.test .venv/.bench .venv/.native $(MODULE_IN_PACKAGE) ## Measure the module against Streams and Lists
 	$(BIN)/python -m bench
 
 serve: $(MODULE) ## Run a server with the module, on port PORT
@@ -52,7 +52,7 @@ serve: $(MODULE) ## Run a server with the module, on port PORT
 wheel: dist/.built ## Leave a wheel in dist/, with the module inside
 	@ls dist/*.whl
 
-lint: .venv/.dev .venv/.native .venv/.libclang ## Check formatting, lints, types and layers
+lint: .venv/.test .venv/.native .venv/.libclang ## Check formatting, lints, types and layers
 	tools/lint
 
 docs: ## Write docs/commands.md anew from the command table
@@ -70,7 +70,7 @@ clean: ## Remove all that was built, the virtualenv and the servers included
 	@$(PIP) $<
 	@touch $@
 
-.venv/.dev .venv/.bench: .venv/.%: tools/requirements/%.txt .venv/.build
+.venv/.test .venv/.bench: .venv/.%: tools/requirements/%.txt .venv/.build
 	@echo "reliableq: installing $< into .venv"
 	@$(PIP) $<
 	@touch $@
@@ -81,14 +81,14 @@ clean: ## Remove all that was built, the virtualenv and the servers included
 # The package, installed so that changed Python files take effect at once.
 .venv/.native: $(call SOURCES,rq-core rq-command rq-py) pyproject.toml .venv/.build
 	@echo "reliableq: building the Python package"
-	@$(BIN)/maturin develop --quiet --release --skip-install-deps
+	@$(BIN)/maturin develop --release
 	@touch $@
 
 # The Redis module.
 
 $(MODULE): $(call SOURCES,rq-core rq-command rq-module) .venv/.libclang
 	@echo "reliableq: building the Redis module"
-	@source .venv/.libclang; cargo build --quiet --release -p rq-module
+	@source .venv/.libclang; cargo build --release -p rq-module
 	@touch $@
 
 $(MODULE_IN_PACKAGE): $(MODULE)
@@ -97,5 +97,5 @@ $(MODULE_IN_PACKAGE): $(MODULE)
 dist/.built: .venv/.native $(MODULE_IN_PACKAGE) $(PACKAGE_SOURCES)
 	@echo "reliableq: building the wheel"
 	@rm -rf dist
-	@$(BIN)/maturin build --quiet --release --out dist
+	@$(BIN)/maturin build --release --interpreter $(BIN)/python --out dist
 	@touch $@
