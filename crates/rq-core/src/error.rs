@@ -1,0 +1,28 @@
+//! What can go wrong in the core, each with its cause.
+
+use std::fmt;
+
+/// An operation that was refused. The queue is as it was before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Error {
+    /// No further ID can be made: milliseconds and sequence are at their largest.
+    /// Remedy: none for this queue but to drain it and use another name.
+    Exhausted,
+    /// An effect that does not fit this queue, or bytes that are no effect. The text says why.
+    /// Cause: another version wrote it, bytes were damaged, or the queue is not the one that
+    /// the effect was made from.
+    BadEffect(&'static str),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Exhausted => {
+                f.write_str("the queue has used up its IDs; drain it and use another queue")
+            }
+            Error::BadEffect(reason) => write!(f, "bad effect: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,410 @@
+//! The queue: its operations, and looking at it.
+//!
+//! An operation takes the time and gives its outcome; what changed goes as an effect into the
+//! caller's buffer, which stays empty when nothing did. To add an operation: a method here, an
+//! effect in `effect`, its application in `apply`, and what is kept in `snapshot`.
+
+use crate::counters::Counters;
+use crate::effect;
+use crate::error::Error;
+use crate::group::Group;
+use crate::id::Id;
+use crate::store::{Hint, Store};
+
+/// Times are stored in 48 bits.
+pub(crate) const TIME_END: u64 = Id::MILLISECONDS_END;
+
+/// A reliable queue.
+#[derive(Debug, Clone, Default)]
+pub struct Queue {
+    pub(crate) store: Store,
+    pub(crate) group: Group,
+    /// The last ID made; no ID is made at or below it.
+    pub(crate) last_id: Id,
+    /// The latest time of a delivery. Deliveries never go back in time, whatever the caller's
+    /// clock does: the delivered list is ordered by time.
+    pub(crate) clock: u64,
+    pub(crate) counters: Counters,
+    /// What a snapshot that is being loaded has still to bring: messages, deliveries.
+    pub(crate) expected: Option<(u64, u64)>,
+}
+
+/// The IDs of one push: consecutive, in the order of its elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pushed {
+    /// ID of the first element.
+    pub first: Id,
+    /// Number of elements.
+    pub count: u64,
+    /// Whether the floor for new queues must be raised to [`Pushed::last`]; see [`Id::raises`].
+    pub raises: bool,
+}
+
+impl Pushed {
+    /// ID of the last element.
+    #[must_use]
+    pub fn last(&self) -> Id {
+        self.first.plus(self.count.saturating_sub(1))
+    }
+
+    /// The IDs, in the order of the elements.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = Id> + use<> {
+        let first = self.first;
+        (0..usize::try_from(self.count).unwrap_or(usize::MAX)).map(move |n| first.plus(n as u64))
+    }
+}
+
+/// A message as it is given to a consumer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delivery<'a> {
+    /// Its ID.
+    pub id: Id,
+    /// Its payload.
+    pub payload: &'a [u8],
+    /// How often it was delivered, this time included.
+    pub deliveries: u32,
+}
+
+/// A waiting message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting<'a> {
+    /// Its ID.
+    pub id: Id,
+    /// Its payload.
+    pub payload: &'a [u8],
+}
+
+/// A delivered message that was not acknowledged yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pending<'a> {
+    /// Its ID.
+    pub id: Id,
+    /// Its payload.
+    pub payload: &'a [u8],
+    /// Milliseconds of its last delivery.
+    pub last_delivery: u64,
+    /// Milliseconds since then.
+    pub elapsed: u64,
+    /// How often it was delivered.
+    pub deliveries: u32,
+}
+
+/// A queue in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Info {
+    /// Messages waiting.
+    pub waiting: u64,
+    /// Messages delivered and not acknowledged.
+    pub delivered: u64,
+    /// What happened so far.
+    pub counters: Counters,
+    /// Bytes allocated for the queue.
+    pub memory: usize,
+    /// ID of the oldest message held.
+    pub first_id: Option<Id>,
+    /// The last ID made.
+    pub last_id: Id,
+    /// Milliseconds since the oldest message held was pushed.
+    pub age: u64,
+}
+
+impl Queue {
+    /// A queue without messages, whose IDs are above `floor`.
+    #[must_use]
+    pub fn new(floor: Id) -> Self {
+        Self {
+            last_id: floor,
+            ..Self::default()
+        }
+    }
+
+    /// The time of a delivery at `now`.
+    fn time(&self, now: u64) -> u64 {
+        now.min(TIME_END - 1).max(self.clock)
+    }
+
+    // ---- operations ----
+
+    /// Appends messages. `floor` is the largest ID that was ever given by whoever keeps queues.
+    ///
+    /// # Errors
+    /// [`Error::Exhausted`] when there are not enough IDs left; nothing is stored then.
+    pub fn push<'a>(
+        &mut self,
+        now: u64,
+        floor: Id,
+        elements: impl ExactSizeIterator<Item = &'a [u8]>,
+        effect: &mut Vec<u8>,
+    ) -> Result<Pushed, Error> {
+        effect.clear();
+        let count = elements.len() as u64;
+        let first = self.last_id.next(now, count).ok_or(Error::Exhausted)?;
+        let mut pushed = Pushed {
+            first,
+            count,
+            raises: false,
+        };
+        if count > 0 {
+            pushed.raises = pushed.last().raises(floor, now);
+            self.append(&pushed, elements);
+            effect::put_push(effect, first, count, pushed.raises);
+        }
+        Ok(pushed)
+    }
+
+    /// Appends messages whose IDs were made.
+    pub(crate) fn append<'a>(
+        &mut self,
+        pushed: &Pushed,
+        elements: impl ExactSizeIterator<Item = &'a [u8]>,
+    ) {
+        self.expected = None;
+        for (id, element) in pushed.ids().zip(elements) {
+            self.store.append(id, element);
+        }
+        self.group.appended(pushed.count);
+        self.last_id = pushed.last();
+        self.counters.sent += pushed.count;
+    }
+
+    /// How many messages a pop of at most `count` would deliver.
+    #[must_use]
+    pub fn available(&self, count: u64) -> u64 {
+        self.group.waiting().min(count)
+    }
+
+    /// Delivers up to `count` waiting messages, in order, and tells how many.
+    pub fn pop(
+        &mut self,
+        now: u64,
+        count: u64,
+        effect: &mut Vec<u8>,
+        mut visit: impl FnMut(Delivery<'_>),
+    ) -> u64 {
+        effect.clear();
+        let (count, time) = (self.available(count), self.time(now));
+        let mut first = None;
+        self.deliver(time, count, |delivery| {
+            first = first.or(Some(delivery.id));
+            visit(delivery);
+        });
+        if let Some(first) = first {
+            effect::put_deliver(effect, time, first, count);
+        }
+        count
+    }
+
+    pub(crate) fn deliver(&mut self, time: u64, count: u64, mut visit: impl FnMut(Delivery<'_>)) {
+        if count == 0 {
+            return;
+        }
+        self.expected = None;
+        self.clock = time;
+        self.counters.received += count;
+        self.group.pop(&mut self.store, time, count, |message| {
+            visit(Delivery {
+                id: message.id,
+                payload: message.payload,
+                deliveries: 1,
+            });
+        });
+    }
+
+    /// Lets go of delivered messages. Those that are none are passed over; the others are put
+    /// into `acknowledged`.
+    pub fn acknowledge(
+        &mut self,
+        ids: impl Iterator<Item = Id>,
+        acknowledged: &mut Vec<Id>,
+        effect: &mut Vec<u8>,
+    ) {
+        effect.clear();
+        acknowledged.clear();
+        acknowledged.extend(ids.filter(|&id| self.group.acknowledge(&mut self.store, id)));
+        if !acknowledged.is_empty() {
+            self.expected = None;
+            self.counters.deleted += acknowledged.len() as u64;
+            effect::put_acknowledge(effect, acknowledged);
+        }
+    }
+
+    /// How many messages a recovery would deliver: at most `count`, each delivered at least
+    /// `elapsed` milliseconds ago.
+    #[must_use]
+    pub fn recoverable(&self, now: u64, count: u64, elapsed: u64) -> u64 {
+        match self.time(now).checked_sub(elapsed) {
+            Some(until) => self.group.due(until, count),
+            None => 0,
+        }
+    }
+
+    /// Delivers again up to `count` messages that were delivered at least `elapsed` milliseconds
+    /// ago and not acknowledged, the longest delivered first, and tells how many.
+    pub fn recover(
+        &mut self,
+        now: u64,
+        count: u64,
+        elapsed: u64,
+        effect: &mut Vec<u8>,
+        mut visit: impl FnMut(Delivery<'_>),
+    ) -> u64 {
+        effect.clear();
+        let (count, time) = (self.recoverable(now, count, elapsed), self.time(now));
+        let mut first = None;
+        self.redeliver(time, count, |delivery| {
+            first = first.or(Some(delivery.id));
+            visit(delivery);
+        });
+        if let Some(first) = first {
+            effect::put_redeliver(effect, time, first, count);
+        }
+        count
+    }
+
+    pub(crate) fn redeliver(&mut self, time: u64, count: u64, mut visit: impl FnMut(Delivery<'_>)) {
+        if count == 0 {
+            return;
+        }
+        self.expected = None;
+        self.clock = time;
+        self.counters.received += count;
+        self.counters.returned += count;
+        self.group
+            .redeliver(&self.store, time, count, |message, deliveries| {
+                visit(Delivery {
+                    id: message.id,
+                    payload: message.payload,
+                    deliveries,
+                });
+            });
+    }
+
+    // ---- looking ----
+
+    /// Messages held.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.store.live()
+    }
+
+    /// Whether the queue holds nothing, so that it need not be kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.store.live() == 0
+    }
+
+    /// Messages waiting.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        self.group.waiting()
+    }
+
+    /// Messages delivered and not acknowledged.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        self.group.delivered()
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Bytes allocated, this value included.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        size_of::<Self>() + self.store.heap() + self.group.heap()
+    }
+
+    /// How many allocations freeing takes, roughly.
+    #[must_use]
+    pub fn free_effort(&self) -> usize {
+        self.store.segments() * 2 + 1
+    }
+
+    /// Waiting messages from a position on, in the order of delivery, with their number. A
+    /// negative position counts from the end.
+    pub fn inspect_waiting(
+        &self,
+        start: i64,
+        count: u64,
+    ) -> impl ExactSizeIterator<Item = Waiting<'_>> {
+        let (start, count) = window(self.group.waiting(), start, count);
+        let messages = self.group.iter_waiting(&self.store, start);
+        Counted(
+            messages.map(|m| Waiting {
+                id: m.id,
+                payload: m.payload,
+            }),
+            count,
+        )
+    }
+
+    /// Delivered messages from a position on, in the order of last delivery. A negative position
+    /// counts from the end.
+    pub fn inspect_pending(
+        &self,
+        now: u64,
+        start: i64,
+        count: u64,
+    ) -> impl ExactSizeIterator<Item = Pending<'_>> {
+        let (start, count) = window(self.group.delivered(), start, count);
+        let now = self.time(now);
+        let messages = self.group.iter_delivered(&self.store, start);
+        let pending = messages.map(move |(m, record)| Pending {
+            id: m.id,
+            payload: m.payload,
+            last_delivery: record.time(),
+            elapsed: now.saturating_sub(record.time()),
+            deliveries: record.deliveries,
+        });
+        Counted(pending, count)
+    }
+
+    /// The queue in numbers.
+    #[must_use]
+    pub fn info(&self, now: u64) -> Info {
+        let first = (self.store.seek(0, &mut Hint::default()))
+            .map(|first| self.store.live_from(first))
+            .and_then(|place| self.store.get(place?));
+        let first_id = first.map(|message| message.id);
+        Info {
+            waiting: self.group.waiting(),
+            delivered: self.group.delivered(),
+            counters: self.counters,
+            memory: self.memory(),
+            first_id,
+            last_id: self.last_id,
+            age: first_id.map_or(0, |id| now.saturating_sub(id.milliseconds)),
+        }
+    }
+}
+
+/// The part of a list of `total` that starts at a position, from the end when negative.
+fn window(total: u64, start: i64, count: u64) -> (u64, usize) {
+    let start = match u64::try_from(start) {
+        Ok(start) => start.min(total),
+        Err(_) => total.saturating_sub(start.unsigned_abs()),
+    };
+    let count = count.min(total - start);
+    (start, usize::try_from(count).unwrap_or(usize::MAX))
+}
+
+/// An iterator that is known to give at least so many, and is asked for no more.
+struct Counted<I>(I, usize);
+
+impl<I: Iterator> Iterator for Counted<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.1 = self.1.checked_sub(1)?;
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.1, Some(self.1))
+    }
+}
+
+impl<I: Iterator> ExactSizeIterator for Counted<I> {}

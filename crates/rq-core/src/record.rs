@@ -1,0 +1,382 @@
+//! One record per delivered message, in chunks that are given back.
+//!
+//! Records are numbered. Chunks hold 1,024 of them (28 KiB, a size class of common allocators);
+//! the only chunk of a small queue grows from little. New records go to the lowest chunk with room; a
+//! chunk without records is freed, and when most of the room is unused, records move out of the
+//! highest chunk ([`Records::relocation`]), so that stuck messages do not pin what is around them.
+//!
+//! Invariants: `live` is the number of records in use, in a chunk and in all; a chunk with room
+//! has its bit in `open`; the last chunk has records.
+
+/// In place of a record number: no record.
+pub(crate) const NIL: u32 = u32::MAX;
+
+const CHUNK: usize = 1024;
+const FIRST: usize = 4;
+
+/// What a record is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Free,
+    Delivered,
+}
+
+/// What is known of a delivered message beside its payload. 28 bytes.
+///
+/// To add a field: here, in the snapshot's deliveries, and in `docs/format.md`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Record {
+    /// Neighbours in the delivered list; `next` also chains the free records of a chunk.
+    pub(crate) previous: u32,
+    pub(crate) next: u32,
+    ordinal_low: u32,
+    time_low: u32,
+    /// How often the message was delivered.
+    pub(crate) deliveries: u32,
+    ordinal_high: u16,
+    time_high: u16,
+    /// How often a delivery came to nothing: apart from deliveries, so that a crash can be told
+    /// from a refusal.
+    pub(crate) failures: u16,
+    state: State,
+}
+
+const _: () = assert!(size_of::<Record>() == 28);
+
+impl Record {
+    const FREE: Record = Record {
+        previous: NIL,
+        next: NIL,
+        ordinal_low: 0,
+        time_low: 0,
+        deliveries: 0,
+        ordinal_high: 0,
+        time_high: 0,
+        failures: 0,
+        state: State::Free,
+    };
+
+    /// A record of a delivery, in no list yet. Ordinal and time have 48 bits.
+    pub(crate) fn new(ordinal: u64, time: u64, deliveries: u32, failures: u16) -> Self {
+        let mut record = Self {
+            ordinal_low: ordinal as u32,
+            ordinal_high: (ordinal >> 32) as u16,
+            deliveries,
+            failures,
+            state: State::Delivered,
+            ..Self::FREE
+        };
+        record.set_time(time);
+        record
+    }
+
+    pub(crate) fn ordinal(&self) -> u64 {
+        u64::from(self.ordinal_high) << 32 | u64::from(self.ordinal_low)
+    }
+
+    /// Milliseconds of the last delivery.
+    pub(crate) fn time(&self) -> u64 {
+        u64::from(self.time_high) << 32 | u64::from(self.time_low)
+    }
+
+    pub(crate) fn set_time(&mut self, time: u64) {
+        self.time_low = time as u32;
+        self.time_high = (time >> 32) as u16;
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Chunk {
+    records: Vec<Record>,
+    /// First of the chain of free records, as an index into the chunk.
+    free: u32,
+    live: u32,
+}
+
+impl Chunk {
+    const EMPTY: Chunk = Chunk {
+        records: Vec::new(),
+        free: NIL,
+        live: 0,
+    };
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Records {
+    chunks: Vec<Chunk>,
+    /// A bit for each chunk with room.
+    open: Vec<u64>,
+    /// No chunk below this word of `open` has room.
+    low: usize,
+    /// Numbers of chunks whose memory was freed, all below the last.
+    vacant: Vec<u32>,
+    live: usize,
+    /// Records that the chunks have room for.
+    room: usize,
+    /// Where the search for a record to move goes on, as an index into the last chunk.
+    sweep: usize,
+}
+
+/// A record that moved: whoever knows it by its old number must learn the new one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Relocation {
+    pub(crate) to: u32,
+    pub(crate) record: Record,
+}
+
+impl Records {
+    pub(crate) fn live(&self) -> usize {
+        self.live
+    }
+
+    /// Bytes allocated.
+    pub(crate) fn heap(&self) -> usize {
+        self.chunks.capacity() * size_of::<Chunk>()
+            + self.open.capacity() * 8
+            + self.vacant.capacity() * 4
+            + self.room * size_of::<Record>()
+    }
+
+    fn split(number: u32) -> (usize, usize) {
+        (number as usize / CHUNK, number as usize % CHUNK)
+    }
+
+    pub(crate) fn get(&self, number: u32) -> Option<&Record> {
+        let (chunk, index) = Self::split(number);
+        self.chunks.get(chunk)?.records.get(index)
+    }
+
+    pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Record> {
+        let (chunk, index) = Self::split(number);
+        self.chunks.get_mut(chunk)?.records.get_mut(index)
+    }
+
+    // ---- taking and giving back ----
+
+    /// Stores a record and gives its number.
+    pub(crate) fn insert(&mut self, record: Record) -> u32 {
+        let number = self.lowest_open().unwrap_or_else(|| self.add_room());
+        let chunk = &mut self.chunks[number];
+        let index = chunk.free;
+        if index == NIL {
+            chunk.records.push(record);
+        } else {
+            let slot = &mut chunk.records[index as usize];
+            chunk.free = slot.next;
+            *slot = record;
+        }
+        let index = if index == NIL {
+            chunk.records.len() as u32 - 1
+        } else {
+            index
+        };
+        chunk.live += 1;
+        self.live += 1;
+        if chunk.live as usize == chunk.records.capacity().min(CHUNK) {
+            self.mark(number, false);
+        }
+        (number * CHUNK) as u32 + index
+    }
+
+    /// Gives a record back.
+    pub(crate) fn remove(&mut self, number: u32) {
+        let (at, index) = Self::split(number);
+        let chunk = &mut self.chunks[at];
+        chunk.records[index] = Record {
+            next: chunk.free,
+            ..Record::FREE
+        };
+        chunk.free = index as u32;
+        chunk.live -= 1;
+        self.live -= 1;
+        let empty = chunk.live == 0;
+        self.mark(at, true);
+        if empty {
+            self.release(at);
+        }
+    }
+
+    fn lowest_open(&mut self) -> Option<usize> {
+        while let Some(&word) = self.open.get(self.low) {
+            if word != 0 {
+                return Some(self.low * 64 + word.trailing_zeros() as usize);
+            }
+            self.low += 1;
+        }
+        None
+    }
+
+    fn mark(&mut self, chunk: usize, open: bool) {
+        let (word, bit) = (chunk / 64, 1u64 << (chunk % 64));
+        if open {
+            self.open[word] |= bit;
+            self.low = self.low.min(word);
+        } else {
+            self.open[word] &= !bit;
+        }
+    }
+
+    /// Room for more records, when every chunk is full: in a chunk that was freed, in a larger
+    /// first chunk, or in a new one.
+    fn add_room(&mut self) -> usize {
+        let growing = self.chunks.len() == 1 && self.room < CHUNK;
+        let number = match self.vacant.pop() {
+            Some(vacant) => vacant as usize,
+            None if growing => 0,
+            None => {
+                self.chunks.push(Chunk::EMPTY);
+                self.open.resize(self.chunks.len().div_ceil(64), 0);
+                self.chunks.len() - 1
+            }
+        };
+        let only = self.chunks.len() == 1;
+        let chunk = &mut self.chunks[number];
+        let before = chunk.records.capacity();
+        let wanted = if only {
+            (before * 4).clamp(FIRST, CHUNK)
+        } else {
+            CHUNK
+        };
+        chunk.records.reserve_exact(wanted - chunk.records.len());
+        self.room += chunk.records.capacity() - before;
+        self.mark(number, true);
+        number
+    }
+
+    /// Frees the memory of a chunk without records. The numbers of later chunks stay.
+    fn release(&mut self, number: usize) {
+        let chunk = std::mem::replace(&mut self.chunks[number], Chunk::EMPTY);
+        self.room -= chunk.records.capacity();
+        self.mark(number, false);
+        if number + 1 < self.chunks.len() {
+            self.vacant.push(number as u32);
+            return;
+        }
+        while self.chunks.last().is_some_and(|c| c.live == 0) {
+            self.chunks.pop();
+        }
+        let length = self.chunks.len();
+        self.vacant.retain(|&v| (v as usize) < length);
+        self.open.truncate(length.div_ceil(64));
+        self.sweep = 0;
+        if length * 4 < self.chunks.capacity() {
+            self.chunks.shrink_to(length * 2);
+            self.vacant.shrink_to(length);
+        }
+    }
+
+    // ---- moving ----
+
+    /// Moves one record out of the last chunk when less than half of the room is used. Called
+    /// after each removal, it does a bounded step.
+    pub(crate) fn relocation(&mut self) -> Option<Relocation> {
+        let last = self.chunks.len().checked_sub(1)?;
+        if last == 0 || self.live * 2 >= self.room || self.lowest_open()? == last {
+            return None;
+        }
+        for _ in 0..8 {
+            let index = self.sweep;
+            let Some(&record) = self.chunks[last].records.get(index) else {
+                self.sweep = 0;
+                return None;
+            };
+            self.sweep += 1;
+            if record.state != State::Free {
+                let to = self.insert(record);
+                self.remove((last * CHUNK + index) as u32);
+                return Some(Relocation { to, record });
+            }
+        }
+        None
+    }
+
+    /// What must hold between two operations; see the head of this file.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let ensure = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
+        let (mut live, mut room) = (0, 0);
+        for (number, chunk) in self.chunks.iter().enumerate() {
+            let used = chunk
+                .records
+                .iter()
+                .filter(|r| r.state != State::Free)
+                .count();
+            ensure(
+                used == chunk.live as usize,
+                "records of a chunk do not add up",
+            )?;
+            let open = self.open[number / 64] >> (number % 64) & 1 == 1;
+            let has_room = used < chunk.records.capacity();
+            ensure(open == has_room, "a chunk's mark of room is wrong")?;
+            ensure(
+                !open || number / 64 >= self.low,
+                "a chunk with room is passed over",
+            )?;
+            live += used;
+            room += chunk.records.capacity();
+        }
+        let vacant = self
+            .chunks
+            .iter()
+            .filter(|c| c.records.capacity() == 0)
+            .count();
+        ensure(vacant == self.vacant.len(), "freed chunks do not add up")?;
+        ensure(live == self.live, "records do not add up")?;
+        ensure(room == self.room, "room for records does not add up")?;
+        ensure(
+            self.chunks.last().is_none_or(|c| c.live > 0),
+            "the last chunk is empty",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_given_back_in_any_order() {
+        let mut records = Records::default();
+        let numbers: Vec<u32> = (0..5000)
+            .map(|n| records.insert(Record::new(n, n, 1, 0)))
+            .collect();
+        assert_eq!(records.live(), 5000);
+        records.check().unwrap();
+        for &number in numbers
+            .iter()
+            .step_by(2)
+            .chain(numbers.iter().skip(1).step_by(2))
+        {
+            records.remove(number);
+            records.check().unwrap();
+        }
+        assert_eq!((records.live(), records.room), (0, 0));
+    }
+
+    #[test]
+    fn records_move_together_when_most_are_gone() {
+        let mut records = Records::default();
+        let numbers: Vec<u32> = (0..20_000)
+            .map(|n| records.insert(Record::new(n, n, 1, 0)))
+            .collect();
+        let mut place: Vec<u32> = numbers.clone();
+        for n in (0..20_000).filter(|n| n % 100 != 0) {
+            records.remove(place[n]);
+            while let Some(moved) = records.relocation() {
+                place[moved.record.ordinal() as usize] = moved.to;
+            }
+        }
+        records.check().unwrap();
+        assert_eq!(records.live(), 200);
+        assert!(records.room <= 2 * CHUNK, "{}", records.room);
+        for n in (0..20_000).step_by(100) {
+            assert_eq!(records.get(place[n]).map(Record::ordinal), Some(n as u64));
+        }
+    }
+
+    #[test]
+    fn a_single_record_takes_little() {
+        let mut records = Records::default();
+        records.insert(Record::new(1, 2, 3, 4));
+        assert!(records.heap() < 400, "{}", records.heap());
+    }
+}

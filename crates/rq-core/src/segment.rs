@@ -1,0 +1,546 @@
+//! One page of messages in ID order.
+//!
+//! A page is one allocation. Payloads grow from its front, slots from its back; a message is a
+//! slot and the bytes between the end of the slot before and its own end:
+//!
+//! ```text
+//! | payload 0 | payload 1 | payload 2 |   free   | slot 2 | slot 1 | slot 0 |
+//! ```
+//!
+//! Two layouts of slots:
+//! - *dense*, 4 bytes: end, milliseconds since the base. Ordinals are consecutive. Sequences are
+//!   not stored: they go on from the base's in its millisecond, and start at 1 in each later one.
+//!   That is how a living queue makes IDs, so new messages nearly always fit.
+//! - *sparse*, 18 bytes: end, milliseconds, ordinal, sequence. For what remains of segments after
+//!   most of their messages have gone, and for queues with minutes between two messages.
+//!
+//! A payload over [`INLINE_MAX`] has an allocation of its own; its slot is flagged, and its bytes
+//! in the page are its number in `large`.
+//!
+//! Invariants: `live <= slots`; ends never fall; a slot whose record is [`GONE`] has no message;
+//! slots beyond `records.len()` have no record; `dead` is the sum of the page bytes of gone slots.
+
+use crate::id::Id;
+
+/// Largest page. Fits an allocator's size class, and 16-bit offsets with a flag bit to spare.
+pub(crate) const PAGE: usize = 16 * 1024;
+/// Smallest page: a queue with one short message should cost little more than that.
+const PAGE_MIN: usize = 128;
+/// Larger payloads are not stored in the page: at most a thirtieth of it is lost at its end.
+pub(crate) const INLINE_MAX: usize = 512;
+
+/// In place of a record number: the message was never delivered.
+pub(crate) const NONE: u32 = u32::MAX;
+/// In place of a record number: there is no message in this slot any more.
+pub(crate) const GONE: u32 = u32::MAX - 1;
+
+const LARGE: u16 = 1 << 15;
+const END: u16 = LARGE - 1;
+const DENSE: usize = 4;
+const SPARSE: usize = 18;
+
+/// The first message of a segment: what the numbers in its slots count from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Base {
+    pub(crate) id: Id,
+    pub(crate) ordinal: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    Dense,
+    Sparse,
+}
+
+impl Layout {
+    fn slot_size(self) -> usize {
+        match self {
+            Layout::Dense => DENSE,
+            Layout::Sparse => SPARSE,
+        }
+    }
+}
+
+/// Why a message can't be appended to a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// There is no room, or it would be lost by growing: the page has its largest size.
+    Room,
+    /// Its ID or ordinal lies too far from the base for the slots of this layout.
+    Distance,
+}
+
+/// Payloads with allocations of their own. A freed one leaves an empty box, so that the numbers
+/// of the others stay.
+#[derive(Debug, Clone, Default)]
+struct Large {
+    payloads: Vec<Box<[u8]>>,
+    bytes: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Segment {
+    page: Box<[u8]>,
+    /// Record numbers of the group, by slot, up to the last slot that has or had one.
+    records: Vec<u32>,
+    large: Option<Box<Large>>,
+    slots: u16,
+    live: u16,
+    /// Bytes of payloads at the front of the page.
+    used: u16,
+    /// Bytes of those that belong to gone messages.
+    dead: u16,
+    layout: Layout,
+}
+
+impl Segment {
+    /// An empty segment that will hold its first payload of `length` bytes.
+    pub(crate) fn new(layout: Layout, length: usize, small: bool) -> Self {
+        let needed = inline_length(length) + layout.slot_size();
+        let size = if small {
+            needed.next_power_of_two().clamp(PAGE_MIN, PAGE)
+        } else {
+            PAGE
+        };
+        Self::with_page(layout, size)
+    }
+
+    fn with_page(layout: Layout, size: usize) -> Self {
+        Self {
+            page: vec![0; size].into_boxed_slice(),
+            records: Vec::new(),
+            large: None,
+            slots: 0,
+            live: 0,
+            used: 0,
+            dead: 0,
+            layout,
+        }
+    }
+
+    pub(crate) fn slots(&self) -> usize {
+        usize::from(self.slots)
+    }
+
+    pub(crate) fn live(&self) -> usize {
+        usize::from(self.live)
+    }
+
+    /// Bytes allocated for this segment.
+    pub(crate) fn heap(&self) -> usize {
+        let large = self.large.as_ref().map_or(0, |large| {
+            size_of::<Large>() + large.payloads.capacity() * size_of::<Box<[u8]>>() + large.bytes
+        });
+        size_of::<Self>() + self.page.len() + self.records.capacity() * 4 + large
+    }
+
+    /// Forgets all messages, which are gone, and keeps the page for the next ones.
+    pub(crate) fn reset(&mut self, layout: Layout) {
+        debug_assert_eq!(self.live, 0);
+        self.records = Vec::new();
+        self.large = None;
+        (self.slots, self.used, self.dead) = (0, 0, 0);
+        self.layout = layout;
+    }
+
+    // ---- slots ----
+
+    fn word<const N: usize>(&self, slot: usize, offset: usize) -> [u8; N] {
+        let at = self.page.len() - (slot + 1) * self.layout.slot_size() + offset;
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(&self.page[at..at + N]);
+        bytes
+    }
+
+    fn end_word(&self, slot: usize) -> u16 {
+        u16::from_le_bytes(self.word(slot, 0))
+    }
+
+    fn milliseconds(&self, slot: usize) -> u64 {
+        match self.layout {
+            Layout::Dense => u64::from(u16::from_le_bytes(self.word(slot, 2))),
+            Layout::Sparse => u64::from(u32::from_le_bytes(self.word(slot, 2))),
+        }
+    }
+
+    fn sparse_ordinal(&self, slot: usize) -> u64 {
+        u64::from(u32::from_le_bytes(self.word(slot, 6)))
+    }
+
+    fn sparse_sequence(&self, slot: usize) -> u64 {
+        u64::from_le_bytes(self.word(slot, 10))
+    }
+
+    /// First slot in `from..slots` for which `before` is false; `before` is true, then false.
+    fn partition(&self, from: usize, before: impl Fn(usize) -> bool) -> usize {
+        let (mut low, mut high) = (from, self.slots());
+        while low < high {
+            let middle = (low + high) / 2;
+            if before(middle) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    pub(crate) fn id(&self, base: Base, slot: usize) -> Id {
+        let delta = self.milliseconds(slot);
+        let milliseconds = base.id.milliseconds + delta;
+        if self.layout == Layout::Sparse {
+            return Id::new(milliseconds, self.sparse_sequence(slot));
+        }
+        if delta == 0 {
+            return base.id.plus(slot as u64);
+        }
+        let first = self.partition(0, |s| self.milliseconds(s) < delta);
+        Id::new(milliseconds, (slot - first) as u64 + 1)
+    }
+
+    /// The ID of a slot whose predecessor's ID is known: no search.
+    pub(crate) fn id_after(&self, base: Base, slot: usize, previous: Id) -> Id {
+        let milliseconds = base.id.milliseconds + self.milliseconds(slot);
+        if self.layout == Layout::Sparse {
+            Id::new(milliseconds, self.sparse_sequence(slot))
+        } else if milliseconds == previous.milliseconds {
+            previous.plus(1)
+        } else {
+            Id::new(milliseconds, 1)
+        }
+    }
+
+    pub(crate) fn ordinal(&self, base: Base, slot: usize) -> u64 {
+        match self.layout {
+            Layout::Dense => base.ordinal + slot as u64,
+            Layout::Sparse => base.ordinal + self.sparse_ordinal(slot),
+        }
+    }
+
+    /// The slot with this ID, gone or not.
+    pub(crate) fn find_id(&self, base: Base, id: Id) -> Option<usize> {
+        let delta = id.milliseconds.checked_sub(base.id.milliseconds)?;
+        let slot = match self.layout {
+            Layout::Dense if delta == 0 => {
+                usize::try_from(id.sequence.checked_sub(base.id.sequence)?).ok()?
+            }
+            Layout::Dense => {
+                let first = self.partition(0, |s| self.milliseconds(s) < delta);
+                let further = usize::try_from(id.sequence.checked_sub(1)?).ok()?;
+                first.checked_add(further)?
+            }
+            Layout::Sparse => self.partition(0, |s| {
+                (self.milliseconds(s), self.sparse_sequence(s)) < (delta, id.sequence)
+            }),
+        };
+        let found = slot < self.slots()
+            && self.milliseconds(slot) == delta
+            && (self.layout == Layout::Dense || self.sparse_sequence(slot) == id.sequence);
+        found.then_some(slot)
+    }
+
+    /// The first slot whose ordinal is at least this one; `slots()` when there is none.
+    pub(crate) fn seek_ordinal(&self, base: Base, ordinal: u64) -> usize {
+        let delta = ordinal.saturating_sub(base.ordinal);
+        match self.layout {
+            Layout::Dense => usize::try_from(delta)
+                .unwrap_or(usize::MAX)
+                .min(self.slots()),
+            Layout::Sparse => self.partition(0, |s| self.sparse_ordinal(s) < delta),
+        }
+    }
+
+    // ---- payloads ----
+
+    fn inline(&self, slot: usize) -> (&[u8], bool) {
+        let start = match slot.checked_sub(1) {
+            Some(before) => self.end_word(before) & END,
+            None => 0,
+        };
+        let word = self.end_word(slot);
+        let bytes = &self.page[usize::from(start)..usize::from(word & END)];
+        (bytes, word & LARGE != 0)
+    }
+
+    fn large_number(bytes: &[u8]) -> usize {
+        match bytes {
+            [low, high] => usize::from(u16::from_le_bytes([*low, *high])),
+            _ => usize::MAX,
+        }
+    }
+
+    pub(crate) fn payload(&self, slot: usize) -> &[u8] {
+        match self.inline(slot) {
+            (bytes, false) => bytes,
+            (bytes, true) => self
+                .large
+                .as_ref()
+                .and_then(|large| large.payloads.get(Self::large_number(bytes)))
+                .map_or(&[], |payload| payload),
+        }
+    }
+
+    // ---- changes ----
+
+    /// Appends a message behind all others.
+    pub(crate) fn append(
+        &mut self,
+        base: Base,
+        id: Id,
+        ordinal: u64,
+        payload: &[u8],
+    ) -> Result<(), Full> {
+        let slot = self.encode_slot(base, id, ordinal)?;
+        self.make_room(inline_length(payload.len()))?;
+        let (start, mut word) = (usize::from(self.used), 0);
+        if payload.len() <= INLINE_MAX {
+            self.page[start..start + payload.len()].copy_from_slice(payload);
+        } else {
+            let large = self.large.get_or_insert_default();
+            // Two bytes a large payload: a page holds far fewer than 65,536.
+            let number = large.payloads.len() as u16;
+            large.payloads.push(payload.into());
+            large.bytes += payload.len();
+            self.page[start..start + 2].copy_from_slice(&number.to_le_bytes());
+            word = LARGE;
+        }
+        self.used += inline_length(payload.len()) as u16;
+        self.write_slot(self.used | word, slot);
+        self.slots += 1;
+        self.live += 1;
+        Ok(())
+    }
+
+    /// The numbers of a slot but its end; an error when they do not fit.
+    fn encode_slot(&self, base: Base, id: Id, ordinal: u64) -> Result<[u8; SPARSE - 2], Full> {
+        let mut slot = [0; SPARSE - 2];
+        let delta = (id.milliseconds)
+            .checked_sub(base.id.milliseconds)
+            .ok_or(Full::Distance)?;
+        if self.layout == Layout::Dense {
+            let narrow = u16::try_from(delta).map_err(|_| Full::Distance)?;
+            if ordinal != base.ordinal + u64::from(self.slots) || !self.follows(base, id) {
+                return Err(Full::Distance);
+            }
+            slot[..2].copy_from_slice(&narrow.to_le_bytes());
+        } else {
+            let wide = u32::try_from(delta).map_err(|_| Full::Distance)?;
+            let ordinal = u32::try_from(ordinal - base.ordinal).map_err(|_| Full::Distance)?;
+            slot[..4].copy_from_slice(&wide.to_le_bytes());
+            slot[4..8].copy_from_slice(&ordinal.to_le_bytes());
+            slot[8..].copy_from_slice(&id.sequence.to_le_bytes());
+        }
+        Ok(slot)
+    }
+
+    /// Whether an ID is the one that a dense slot behind all others would be read as.
+    fn follows(&self, base: Base, id: Id) -> bool {
+        let Some(last) = self.slots().checked_sub(1) else {
+            return id == base.id;
+        };
+        let last = self.id(base, last);
+        if id.milliseconds == last.milliseconds {
+            id == last.plus(1)
+        } else {
+            id.milliseconds > last.milliseconds && id.sequence == 1
+        }
+    }
+
+    /// Makes room for one more slot and `length` bytes, by growing a page below its largest size.
+    fn make_room(&mut self, length: usize) -> Result<(), Full> {
+        let slots = (self.slots() + 1) * self.layout.slot_size();
+        let needed = usize::from(self.used) + length + slots;
+        if needed <= self.page.len() {
+            return Ok(());
+        }
+        if needed > PAGE {
+            return Err(Full::Room);
+        }
+        let mut page = vec![0; needed.next_power_of_two().min(PAGE)].into_boxed_slice();
+        let used = usize::from(self.used);
+        page[..used].copy_from_slice(&self.page[..used]);
+        let table = self.slots() * self.layout.slot_size();
+        let (to, from) = (page.len() - table, self.page.len() - table);
+        page[to..].copy_from_slice(&self.page[from..]);
+        self.page = page;
+        Ok(())
+    }
+
+    fn write_slot(&mut self, end: u16, rest: [u8; SPARSE - 2]) {
+        let size = self.layout.slot_size();
+        let at = self.page.len() - (self.slots() + 1) * size;
+        self.page[at..at + 2].copy_from_slice(&end.to_le_bytes());
+        self.page[at + 2..at + size].copy_from_slice(&rest[..size - 2]);
+    }
+
+    pub(crate) fn record(&self, slot: usize) -> u32 {
+        self.records.get(slot).copied().unwrap_or(NONE)
+    }
+
+    /// Whether no slot from this one on has or had a record.
+    pub(crate) fn is_untouched(&self, from: usize) -> bool {
+        self.records.len() <= from
+    }
+
+    /// Sets the record of a slot. `sealed`: no message will be appended, so that the array
+    /// gets its final size at once.
+    pub(crate) fn set_record(&mut self, slot: usize, record: u32, sealed: bool) {
+        if let Some(entry) = self.records.get_mut(slot) {
+            *entry = record;
+            return;
+        }
+        let further = self.slots() - self.records.len();
+        if sealed && self.records.capacity() < self.slots() {
+            self.records.reserve_exact(further);
+        }
+        self.records.resize(slot, NONE);
+        self.records.push(record);
+    }
+
+    /// Lets go of the message in a slot.
+    pub(crate) fn remove(&mut self, slot: usize, sealed: bool) {
+        let (bytes, is_large) = self.inline(slot);
+        let (length, number) = (bytes.len() as u16, Self::large_number(bytes));
+        if is_large
+            && let Some(large) = self.large.as_mut()
+            && let Some(payload) = large.payloads.get_mut(number)
+        {
+            large.bytes -= payload.len();
+            *payload = Box::default();
+        }
+        self.set_record(slot, GONE, sealed);
+        self.dead += length;
+        self.live -= 1;
+    }
+
+    // ---- compaction ----
+
+    /// Bytes of a page that holds the live messages only.
+    pub(crate) fn compact_size(&self) -> usize {
+        usize::from(self.used - self.dead) + self.live() * SPARSE
+    }
+
+    /// Whether a page for the live messages would take at most half of the bytes.
+    pub(crate) fn is_wasteful(&self) -> bool {
+        self.live > 0 && self.compact_size() * 2 <= self.page.len()
+    }
+
+    /// A sparse segment with the live messages of some segments, given in order with their bases;
+    /// none when they lie too far apart. Large payloads are taken, not copied.
+    pub(crate) fn merge(parts: &mut [(Base, &mut Segment)]) -> Option<Segment> {
+        let base = parts.first()?.0;
+        let fits = |s: &Segment, b: Base| {
+            let Some(last) = s.slots().checked_sub(1) else {
+                return true;
+            };
+            let id = s.id(b, last);
+            u32::try_from(id.milliseconds - base.id.milliseconds).is_ok()
+                && u32::try_from(s.ordinal(b, last) - base.ordinal).is_ok()
+        };
+        if !parts.iter().all(|(b, s)| fits(s, *b)) {
+            return None;
+        }
+        let size: usize = parts.iter().map(|(_, s)| s.compact_size()).sum();
+        let live: usize = parts.iter().map(|(_, s)| s.live()).sum();
+        let mut merged = Self::with_page(Layout::Sparse, size);
+        merged.records = Vec::with_capacity(live);
+        for (from_base, from) in parts {
+            for slot in 0..from.slots() {
+                if from.record(slot) != GONE {
+                    merged.take(base, from, *from_base, slot);
+                }
+            }
+        }
+        Some(merged)
+    }
+
+    /// Takes one message over from another segment; the page has room for it.
+    fn take(&mut self, base: Base, from: &mut Segment, from_base: Base, slot: usize) {
+        let (id, ordinal) = (from.id(from_base, slot), from.ordinal(from_base, slot));
+        let Ok(rest) = self.encode_slot(base, id, ordinal) else {
+            return;
+        };
+        let (bytes, is_large) = from.inline(slot);
+        let start = usize::from(self.used);
+        if is_large {
+            let number = Self::large_number(bytes);
+            let payload = from.large.as_mut().and_then(|l| l.payloads.get_mut(number));
+            let payload = payload.map(std::mem::take).unwrap_or_default();
+            let large = self.large.get_or_insert_default();
+            self.page[start..start + 2]
+                .copy_from_slice(&(large.payloads.len() as u16).to_le_bytes());
+            large.bytes += payload.len();
+            large.payloads.push(payload);
+            self.used += 2;
+        } else {
+            self.page[start..start + bytes.len()].copy_from_slice(bytes);
+            self.used += bytes.len() as u16;
+        }
+        let flag = if is_large { LARGE } else { 0 };
+        self.write_slot(self.used | flag, rest);
+        self.records.push(from.record(slot));
+        self.slots += 1;
+        self.live += 1;
+    }
+
+    /// What must hold between two operations; see the head of this file.
+    pub(crate) fn check(&self, base: Base) -> Result<(), String> {
+        let gone = self.records.iter().filter(|&&r| r == GONE).count();
+        let dead: usize = (0..self.slots())
+            .filter(|&s| self.record(s) == GONE)
+            .map(|s| self.inline(s).0.len())
+            .sum();
+        let table = self.slots() * self.layout.slot_size();
+        let ensure = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
+        ensure(
+            self.records.len() <= self.slots(),
+            "more records than slots",
+        )?;
+        ensure(
+            self.live() + gone == self.slots(),
+            "live and gone slots do not add up",
+        )?;
+        ensure(dead == usize::from(self.dead), "dead bytes do not add up")?;
+        ensure(
+            usize::from(self.used) + table <= self.page.len(),
+            "page overfull",
+        )?;
+        for slot in 0..self.slots() {
+            let id = self.id(base, slot);
+            ensure(
+                self.find_id(base, id) == Some(slot),
+                "a slot is not found by its ID",
+            )?;
+            let ordinal = self.ordinal(base, slot);
+            ensure(
+                self.seek_ordinal(base, ordinal) == slot,
+                "a slot is not found by its ordinal",
+            )?;
+            if slot > 0 {
+                let before = self.id(base, slot - 1);
+                ensure(before < id, "IDs do not grow")?;
+                ensure(
+                    self.id_after(base, slot, before) == id,
+                    "an ID does not follow",
+                )?;
+                ensure(
+                    self.ordinal(base, slot - 1) < ordinal,
+                    "ordinals do not grow",
+                )?;
+            }
+        }
+        let large = self
+            .large
+            .as_ref()
+            .map_or(0, |l| l.payloads.iter().map(|p| p.len()).sum());
+        ensure(
+            large == self.large.as_ref().map_or(0, |l| l.bytes),
+            "large bytes do not add up",
+        )
+    }
+}
+
+/// Bytes that a payload takes in the page.
+fn inline_length(length: usize) -> usize {
+    if length <= INLINE_MAX { length } else { 2 }
+}
