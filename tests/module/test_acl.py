@@ -1,0 +1,161 @@
+"""Who may do what: categories, and permissions for each key of each form of each command."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.client import Argument, Client, CommandError
+from tests.support.server import Server
+
+pytestmark = pytest.mark.essential
+
+READING = {"rq.len", "rq.info", "rq.inspect"}
+WRITING = {"rq.push", "rq.pop", "rq.ack", "rq.recover"}
+
+
+def in_category(client: Client, category: str) -> set[str]:
+    names = {name.decode().lower() for name in client.call("ACL", "CAT", category)}
+    return {name for name in names if name.startswith("rq.")}
+
+
+def test_categories(client: Client) -> None:
+    assert in_category(client, "read") == READING
+    assert in_category(client, "write") == WRITING | {"rq.apply"}
+    assert in_category(client, "dangerous") == {"rq.apply"}
+    assert in_category(client, "admin") == {"rq.apply"}
+    assert "rq.len" in in_category(client, "fast")
+
+
+@pytest.fixture
+def allowed(client: Client) -> Iterator["Allowed"]:
+    client.call("SET", "unrelated", "x")
+    yield Allowed(client)
+    client.call("ACL", "DELUSER", "someone")
+
+
+class Allowed:
+    """Asks what a user with given rules may do."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def rules(self, *rules: str) -> None:
+        self._client.call("ACL", "SETUSER", "someone", "reset", "on", ">secret", *rules)
+
+    def __call__(self, *command: Argument) -> bool:
+        return bool(self._client.call("ACL", "DRYRUN", "someone", *command) == b"OK")
+
+
+COMMANDS: dict[str, tuple[Argument, ...]] = {
+    "rq.push": ("RQ.PUSH", "{}", "x"),
+    "rq.pop": ("RQ.POP", "KEYS", 1, "{}"),
+    "rq.ack": ("RQ.ACK", "{}", "1-1"),
+    "rq.recover": ("RQ.RECOVER", "{}", 1, 0),
+    "rq.inspect": ("RQ.INSPECT", "{}", 0, 1),
+    "rq.len": ("RQ.LEN", "{}"),
+    "rq.info": ("RQ.INFO", "{}"),
+    "rq.apply": ("RQ.APPLY", "{}", "x"),
+}
+
+
+def on(name: str, key: str) -> list[Argument]:
+    return [key if word == "{}" else word for word in COMMANDS[name]]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_by_name(allowed: Allowed, name: str) -> None:
+    allowed.rules("allkeys", f"+{name}")
+    for other in COMMANDS:
+        assert allowed(*on(other, "q")) == (other == name)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_by_category(allowed: Allowed, name: str) -> None:
+    command = on(name, "q")
+    allowed.rules("allkeys", "+@read")
+    assert allowed(*command) == (name in READING)
+    allowed.rules("allkeys", "+@write", "-@dangerous")
+    assert allowed(*command) == (name in WRITING)
+    allowed.rules("allkeys", "+@all", "-@dangerous")
+    assert allowed(*command) == (name != "rq.apply")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_keys_by_pattern(allowed: Allowed, name: str) -> None:
+    allowed.rules("+@all", "~mine:*")
+    assert allowed(*on(name, "mine:q"))
+    assert not allowed(*on(name, "yours:q"))
+
+
+@pytest.mark.parametrize(
+    ("name", "reading", "writing"),
+    [
+        ("rq.push", False, True),
+        ("rq.pop", False, False),
+        ("rq.ack", False, True),
+        ("rq.recover", False, False),
+        ("rq.inspect", True, False),
+        ("rq.info", True, False),
+    ],
+)
+def test_reading_and_writing_are_apart(allowed: Allowed, name: str, reading: bool, writing: bool) -> None:
+    """Which of the two permissions is enough alone; a pop needs both, since it shows and takes."""
+    allowed.rules("+@all", "%R~q")
+    assert allowed(*on(name, "q")) == reading
+    allowed.rules("+@all", "%W~q")
+    assert allowed(*on(name, "q")) == writing
+    allowed.rules("+@all", "%RW~q")
+    assert allowed(*on(name, "q"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("{}",),
+        ("{}", "mine"),
+        ("mine", "{}"),
+        ("COUNT", 5, "{}"),
+        ("COUNT", 5, "mine", "{}"),
+        ("COUNT", 5, "BLOCK", 0, "mine", "{}"),
+        ("BLOCK", 0, "mine", "{}"),
+        ("count", 5, "block", 0, "mine", "{}"),
+        (5, "{}"),
+        (5, "mine", "{}", "mine"),
+        ("KEYS", 1, "{}"),
+        ("KEYS", 2, "mine", "{}"),
+        ("COUNT", 5, "KEYS", 2, "{}", "mine"),
+        ("COUNT", 5, "BLOCK", 0, "KEYS", 3, "mine", "mine", "{}"),
+    ],
+    ids=lambda words: " ".join(str(word) for word in words),
+)
+def test_every_key_of_every_form_of_pop_is_asked_for(allowed: Allowed, words: tuple[Argument, ...]) -> None:
+    allowed.rules("+@all", "~mine")
+
+    def with_key(key: str) -> list[Argument]:
+        return ["RQ.POP", *(key if word == "{}" else word for word in words)]
+
+    assert allowed(*with_key("mine"))
+    assert not allowed(*with_key("yours"))
+
+
+@pytest.mark.parametrize("key", ["COUNT", "BLOCK", "KEYS", "5"])
+def test_a_key_that_looks_like_a_word_is_a_key(allowed: Allowed, key: str) -> None:
+    allowed.rules("+@all", "~mine")
+    assert not allowed("RQ.POP", "KEYS", 1, key)
+    assert not allowed("RQ.POP", "KEYS", 2, "mine", key)
+    allowed.rules("+@all", f"~{key}")
+    assert allowed("RQ.POP", "KEYS", 1, key)
+
+
+def test_what_a_real_user_meets(server: Server, client: Client) -> None:
+    client.call("ACL", "SETUSER", "someone", "reset", "on", ">secret", "~mine:*", "+@all", "-@dangerous")
+    client.push("yours:q", "hidden")
+    with server.client(user="someone") as user:
+        user.push("mine:q", "a")
+        assert user.length("mine:q") == 1
+        for command in (("RQ.POP", "mine:q", "yours:q"), ("RQ.POP", 1, "yours:q"), ("RQ.APPLY", "mine:q", "x")):
+            with pytest.raises(CommandError) as error:
+                user.call(*command)
+            assert error.value.code == "NOPERM"
+    assert client.waiting("yours:q") != [] and client.waiting("mine:q") != []
+    client.call("ACL", "DELUSER", "someone")

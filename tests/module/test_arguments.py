@@ -1,0 +1,227 @@
+"""Bad arguments are refused with an error that says what was expected, and change nothing."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.support.client import Argument, Client, CommandError
+
+BAD_COUNTS: list[Argument] = [
+    0,
+    -1,
+    "",
+    " 1",
+    "1 ",
+    "+1",
+    "1.0",
+    "1e3",
+    "0x10",
+    "NaN",
+    "inf",
+    "ten",
+    1 << 63,
+    -(1 << 63),
+    -(1 << 63) - 1,
+    1 << 64,
+    "9" * 400,
+    b"1\0",
+    b"\xff",
+]
+BAD_TIMES: list[Argument] = [value for value in BAD_COUNTS if value != 0]
+BAD_STARTS: list[Argument] = [value for value in BAD_COUNTS if value not in (0, -1, -(1 << 63))]
+BAD_IDS: list[Argument] = [
+    "",
+    "-",
+    "1",
+    "1-",
+    "-1",
+    "1-1-1",
+    "--1",
+    "1--1",
+    "a-b",
+    "1-b",
+    "a-1",
+    "01-1",
+    "1-01",
+    "+1-1",
+    "1-+1",
+    " 1-1",
+    "1-1 ",
+    "1 -1",
+    "1.0-1",
+    "1e3-1",
+    "0x1-1",
+    b"1-1\0",
+    b"\xff-\xff",
+    "18446744073709551616-1",
+    "1-18446744073709551616",
+    "9" * 400 + "-1",
+    "*",
+    "$",
+    "+",
+]
+
+
+def refused(client: Client, *command: Argument) -> CommandError:
+    """Runs a command that must fail and leave the queue q as it is."""
+    before = client.digest("q"), client.dataset_digest()
+    with pytest.raises(CommandError) as error:
+        client.call(*command)
+    assert (client.digest("q"), client.dataset_digest()) == before
+    return error.value
+
+
+@pytest.fixture
+def full(either: Client) -> Client:
+    """A client of a server with a queue that has messages of both kinds."""
+    either.push("q", *"abcdef")
+    either.take("q", 3)
+    return either
+
+
+def explains(error: CommandError, *words: str) -> None:
+    """Checks that the error is one of arguments and names what was expected."""
+    assert error.code == "ERR"
+    text = error.line.lower()
+    assert any(word in text for word in words), f"{error.line!r} names none of {words}"
+
+
+@pytest.mark.parametrize("count", BAD_COUNTS, ids=repr)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("RQ.POP", "COUNT", "{}", "q"),
+        ("RQ.POP", "COUNT", "{}", "KEYS", 1, "q"),
+        ("RQ.RECOVER", "q", "{}", 0),
+        ("RQ.INSPECT", "q", 0, "{}"),
+        ("RQ.INSPECT", "q", "PENDING", 0, "{}"),
+    ],
+    ids=["pop", "pop-keys", "recover", "inspect", "inspect-pending"],
+)
+def test_bad_count(full: Client, command: Sequence[Argument], count: Argument) -> None:
+    explains(refused(full, *fill(command, count)), "count", "positive", "integer", "number")
+
+
+@pytest.mark.parametrize("count", [0, -1, -(1 << 63)], ids=repr)
+def test_bad_count_in_the_older_form(full: Client, count: int) -> None:
+    explains(refused(full, "RQ.POP", count, "q"), "count", "positive")
+
+
+@pytest.mark.parametrize("time", BAD_TIMES, ids=repr)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("RQ.POP", "BLOCK", "{}", "q"),
+        ("RQ.POP", "COUNT", 1, "BLOCK", "{}", "KEYS", 1, "q"),
+        ("RQ.RECOVER", "q", 1, "{}"),
+    ],
+    ids=["block", "count-block", "elapsed"],
+)
+def test_bad_time(full: Client, command: Sequence[Argument], time: Argument) -> None:
+    explains(refused(full, *fill(command, time)), "millisecond", "timeout", "time-out", "time", "elapsed", "block")
+
+
+@pytest.mark.parametrize("start", BAD_STARTS, ids=repr)
+@pytest.mark.parametrize("word", [(), ("PENDING",)], ids=["waiting", "pending"])
+def test_bad_start(full: Client, word: tuple[str, ...], start: Argument) -> None:
+    explains(refused(full, "RQ.INSPECT", "q", *word, start, 1), "start", "integer", "number")
+
+
+@pytest.mark.parametrize("id", BAD_IDS, ids=repr)
+def test_bad_id(full: Client, id: Argument) -> None:
+    explains(refused(full, "RQ.ACK", "q", id), "id")
+
+
+@pytest.mark.parametrize("id", BAD_IDS[:6], ids=repr)
+def test_one_bad_id_refuses_all(full: Client, id: Argument) -> None:
+    good = full.pending("q")[0][0]
+    explains(refused(full, "RQ.ACK", "q", good, id), "id")
+    assert full.ack("q", good) == [good]
+
+
+@pytest.mark.parametrize("id", BAD_IDS[:4], ids=repr)
+def test_a_bad_id_is_refused_also_where_there_is_no_queue(either: Client, id: Argument) -> None:
+    explains(refused(either, "RQ.ACK", "missing", id), "id")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("KEYS",),
+        ("KEYS", 1),
+        ("KEYS", 0),
+        ("KEYS", 0, "q"),
+        ("KEYS", -1, "q"),
+        ("KEYS", 2, "q"),
+        ("KEYS", 1, "q", "q"),
+        ("KEYS", 1 << 63, "q"),
+        ("KEYS", (1 << 63) - 1, "q"),
+        ("KEYS", "x", "q"),
+        ("KEYS", "", "q"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("before", [("COUNT", 1), ("BLOCK", 0)], ids=["count", "block"])
+def test_bad_number_of_keys(full: Client, before: tuple[Argument, ...], keys: tuple[Argument, ...]) -> None:
+    explains(refused(full, "RQ.POP", *before, *keys), "key")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("RQ.PUSH",),
+        ("RQ.PUSH", "q"),
+        ("RQ.POP",),
+        ("RQ.ACK",),
+        ("RQ.ACK", "q"),
+        ("RQ.RECOVER",),
+        ("RQ.RECOVER", "q"),
+        ("RQ.RECOVER", "q", 1),
+        ("RQ.RECOVER", "q", 1, 0, 0),
+        ("RQ.INSPECT",),
+        ("RQ.INSPECT", "q"),
+        ("RQ.INSPECT", "q", 0),
+        ("RQ.INSPECT", "q", "PENDING", 0),
+        ("RQ.INSPECT", "q", "PENDING", 0, 1, 2),
+        ("RQ.INSPECT", "q", "WAITING", 0, 1),
+        ("RQ.INSPECT", "q", 0, 1, "PENDING"),
+        ("RQ.LEN",),
+        ("RQ.LEN", "q", "q"),
+        ("RQ.INFO",),
+        ("RQ.INFO", "q", "q"),
+    ],
+    ids=lambda command: " ".join(str(word) for word in command),
+)
+def test_missing_and_superfluous_arguments(full: Client, command: Sequence[Argument]) -> None:
+    error = refused(full, *command)
+    assert error.code == "ERR"
+    name = str(command[0]).lower()
+    assert name in error.line.lower() or "expected" in error.line.lower()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("RQ.POP", "COUNT", 0, "text"), ("RQ.RECOVER", "text", 0, 0), ("RQ.ACK", "text", "x")],
+    ids=["pop", "recover", "ack"],
+)
+def test_arguments_are_judged_before_the_key(either: Client, command: Sequence[Argument]) -> None:
+    either.call("SET", "text", "x")
+    with pytest.raises(CommandError) as error:
+        either.call(*command)
+    assert error.value.code == "ERR"
+
+
+def test_a_huge_count_asks_for_what_there_is(either: Client) -> None:
+    (id,) = either.push("q", "a")
+    either.take("q")
+    huge = (1 << 63) - 1
+    assert either.call("RQ.POP", "COUNT", huge, "q", "missing") is None
+    assert either.call("RQ.RECOVER", "q", huge, 0) == [[b"q", id, b"a"]]
+    assert [row[0] for row in either.call("RQ.INSPECT", "q", "PENDING", 0, huge)] == [id]
+    assert [row[0] for row in either.call("RQ.INSPECT", "q", "PENDING", -(1 << 63), huge)] == [id]
+    assert either.call("RQ.INSPECT", "q", "PENDING", huge, huge) == []
+
+
+def fill(command: Sequence[Argument], value: Argument) -> list[Argument]:
+    """Puts a value in the place of {}."""
+    return [value if word == "{}" else word for word in command]

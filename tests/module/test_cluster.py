@@ -1,0 +1,62 @@
+"""A node of a cluster finds the keys of each command, wherever they stand."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conftest import StartServer
+from tests.support.client import Argument, Client, CommandError
+from tests.support.wait import wait_until
+
+
+@pytest.fixture(scope="module")
+def node(start_shared: StartServer) -> Iterator[Client]:
+    server = start_shared(cluster_enabled="yes")
+    with server.client() as client:
+        client.call("CLUSTER", "ADDSLOTSRANGE", 0, 8191)
+        client.call("CONFIG", "SET", "cluster-require-full-coverage", "no")
+        wait_until("the cluster is up", lambda: b"cluster_state:ok" in client.call("CLUSTER", "INFO"))
+        yield client
+
+
+FORMS: list[tuple[Argument, ...]] = [
+    ("COUNT", 5),
+    ("COUNT", 5, "BLOCK", 10),
+    (5,),
+    ("COUNT", 5, "KEYS", 2),
+    (),
+]
+"""What may stand before two keys."""
+
+
+def key_in(client: Client, served: bool) -> str:
+    """A key whose slot this node serves, or does not."""
+    names = (f"key{number}" for number in range(1000))
+    return next(name for name in names if (client.call("CLUSTER", "KEYSLOT", name) <= 8191) == served)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_keys_of_one_slot_go_together(node: Client, form: tuple[Argument, ...]) -> None:
+    tag = key_in(node, served=True)
+    first, second = f"{{{tag}}}1", f"{{{tag}}}2"
+    node.push(first, "a")
+    node.push(second, "b")
+    rows = node.call("RQ.POP", *form, first, second)
+    assert rows[0][0] == first.encode()
+    node.call("DEL", first, second)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_keys_of_two_slots_do_not(node: Client, form: tuple[Argument, ...]) -> None:
+    ours = key_in(node, served=True)
+    with pytest.raises(CommandError) as error:
+        node.call("RQ.POP", *form, ours, ours + "x")
+    assert error.value.code == "CROSSSLOT"
+
+
+@pytest.mark.parametrize("name", ["RQ.PUSH", "RQ.POP", "RQ.LEN"])
+def test_a_key_of_an_unserved_slot(node: Client, name: str) -> None:
+    foreign = key_in(node, served=False)
+    with pytest.raises(CommandError) as error:
+        node.call(name, foreign, *(("x",) if name == "RQ.PUSH" else ()))
+    assert error.value.code == "CLUSTERDOWN"

@@ -1,0 +1,155 @@
+"""What the server tells about our commands: COMMAND DOCS, INFO and GETKEYS."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.client import Argument, Client, CommandError
+from tests.support.effort import effort
+from tests.support.server import Server
+
+pytestmark = pytest.mark.essential
+
+COMMANDS = ["rq.push", "rq.pop", "rq.ack", "rq.recover", "rq.inspect", "rq.len", "rq.info"]
+
+
+@pytest.fixture(scope="module")
+def docs(shared_server: Server) -> dict[str, Any]:
+    with shared_server.client(protocol=3) as client:
+        reply = client.call("COMMAND", "DOCS", *COMMANDS)
+    return {name.decode(): fields for name, fields in reply.items()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_docs(docs: dict[str, Any], name: str) -> None:
+    about = docs[name]
+    assert len(about[b"summary"]) > 10
+    assert about[b"since"].count(b".") == 2
+    assert about[b"complexity"].startswith(b"O(")
+    assert about[b"module"] == b"reliableq"
+
+
+def arguments_of(docs: dict[str, Any], name: str) -> list[bytes]:
+    return [argument[b"name"].lower() for argument in docs[name][b"arguments"]]
+
+
+def test_documented_arguments(docs: dict[str, Any]) -> None:
+    assert all(arguments_of(docs, name)[0] == b"key" for name in COMMANDS if name != "rq.pop")
+    counts = {name: len(arguments_of(docs, name)) for name in COMMANDS}
+    assert counts == {
+        "rq.push": 2,
+        "rq.pop": counts["rq.pop"],
+        "rq.ack": 2,
+        "rq.recover": 3,
+        "rq.inspect": 4,
+        "rq.len": 1,
+        "rq.info": 1,
+    }
+    tokens = {argument.get(b"token", b"").upper() for argument in docs["rq.pop"][b"arguments"]}
+    assert {b"COUNT", b"BLOCK"} <= tokens
+    repeated = {name: docs[name][b"arguments"][-1].get(b"flags", []) for name in ("rq.push", "rq.ack")}
+    assert all("multiple" in [flag.decode() for flag in flags] for flags in repeated.values())
+
+
+@pytest.fixture(scope="module")
+def table(shared_server: Server) -> dict[str, list[Any]]:
+    with shared_server.client() as client:
+        return {entry[0].decode().lower(): entry for entry in client.call("COMMAND", "INFO", *COMMANDS, "rq.apply")}
+
+
+@pytest.mark.parametrize(
+    ("name", "arity", "flags", "absent"),
+    [
+        ("rq.push", -3, {"write", "denyoom", "module"}, {"readonly", "admin"}),
+        ("rq.pop", -2, {"write", "module", "movablekeys"}, {"readonly", "denyoom", "admin"}),
+        ("rq.ack", -3, {"write", "module"}, {"readonly", "denyoom", "admin", "movablekeys"}),
+        ("rq.recover", 4, {"write", "module"}, {"readonly", "denyoom", "admin", "movablekeys"}),
+        ("rq.inspect", -4, {"readonly", "module"}, {"write", "denyoom", "admin", "movablekeys"}),
+        ("rq.len", 2, {"readonly", "fast", "module"}, {"write", "denyoom", "admin", "movablekeys"}),
+        ("rq.info", 2, {"readonly", "module"}, {"write", "denyoom", "admin", "movablekeys"}),
+        ("rq.apply", -3, {"write", "admin", "module"}, {"readonly"}),
+    ],
+)
+def test_flags_and_arity(table: dict[str, list[Any]], name: str, arity: int, flags: set[str], absent: set[str]) -> None:
+    entry = table[name]
+    found = {bytes(flag).decode() for flag in entry[2]}
+    assert entry[1] == arity
+    assert flags <= found
+    assert not absent & found
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "rq.pop"])
+def test_the_key_stands_first(table: dict[str, list[Any]], name: str) -> None:
+    assert table[name][3:6] == [1, 1, 1]
+
+
+POPS: list[tuple[list[Argument], list[bytes]]] = [
+    (["q"], [b"q"]),
+    (["a", "b", "c"], [b"a", b"b", b"c"]),
+    (["COUNT", 5, "q"], [b"q"]),
+    (["count", 5, "a", "b"], [b"a", b"b"]),
+    (["BLOCK", 0, "q"], [b"q"]),
+    (["COUNT", 5, "BLOCK", 100, "a", "b"], [b"a", b"b"]),
+    ([10, "a", "b"], [b"a", b"b"]),
+    (["10"], [b"10"]),
+    (["KEYS", 1, "q"], [b"q"]),
+    (["KEYS", 2, "COUNT", 5], [b"COUNT", b"5"]),
+    (["KEYS", 1, 10], [b"10"]),
+    (["COUNT", 5, "KEYS", 2, "a", "KEYS"], [b"a", b"KEYS"]),
+    (["COUNT", 5, "BLOCK", 0, "KEYS", 2, "BLOCK", "COUNT"], [b"BLOCK", b"COUNT"]),
+    (["KEYS", 2, "q", "q"], [b"q", b"q"]),
+]
+
+
+@pytest.mark.parametrize(("words", "keys"), POPS, ids=lambda value: " ".join(str(word) for word in value))
+def test_the_keys_of_every_form_of_pop(either: Client, words: list[Argument], keys: list[bytes]) -> None:
+    assert either.call("COMMAND", "GETKEYS", "RQ.POP", *words) == keys
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("RQ.PUSH", "q", "a", "b"),
+        ("RQ.ACK", "q", "1-1", "2-2"),
+        ("RQ.RECOVER", "q", 1, 0),
+        ("RQ.INSPECT", "q", "PENDING", 0, 1),
+        ("RQ.INSPECT", "q", 0, 1),
+        ("RQ.LEN", "q"),
+        ("RQ.INFO", "q"),
+        ("RQ.APPLY", "q", "head", "payload"),
+    ],
+    ids=lambda command: " ".join(str(word) for word in command),
+)
+def test_the_key_of_the_others(client: Client, command: tuple[Argument, ...]) -> None:
+    assert client.call("COMMAND", "GETKEYS", *command) == [b"q"]
+
+
+def test_the_keys_come_with_what_is_done_to_them(client: Client) -> None:
+    (key,) = client.call("COMMAND", "GETKEYSANDFLAGS", "RQ.POP", "COUNT", 2, "KEYS", 1, "q")
+    assert key[0] == b"q"
+    assert {b"RW", b"access"} <= {bytes(flag) for flag in key[1]}
+
+
+NAMES = ["q", "r", "10", "COUNT", "BLOCK", "KEYS", "-1"]
+pop_words = st.lists(st.one_of(st.sampled_from(NAMES), st.integers(-2, 6).map(str)), min_size=1, max_size=7)
+
+
+@settings(max_examples=effort(500))
+@given(words=pop_words)
+def test_the_keys_told_are_the_keys_used(client: Client, words: list[str]) -> None:
+    """Whatever the arguments, the server's idea of the keys is that of the command. It runs in a
+    script, where nothing blocks."""
+    client.call("FLUSHALL")
+    for name in {*NAMES, *(str(number) for number in range(-2, 7))}:
+        client.push(name, *"abcdef")
+    (told,) = client.call_many([("COMMAND", "GETKEYS", "RQ.POP", *words)])
+    (rows,) = client.call_many([("EVAL", "return redis.pcall('RQ.POP', unpack(ARGV))", 0, *words)])
+    if isinstance(rows, CommandError):
+        assert isinstance(told, CommandError), f"{words} is refused, but told to have the keys {told}"
+        return
+    assert isinstance(told, list), f"{words} runs, but no keys are told: {told}"
+    used = [row[0] for row in rows]
+    assert used == sorted(used, key=told.index)
+    assert used[0] == told[0]

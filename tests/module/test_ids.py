@@ -1,0 +1,277 @@
+"""IDs always grow, and none is given twice: whatever happens to the queue, the clock or the server."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.conftest import StartServer
+from tests.support.client import Client
+from tests.support.clock import BASE, HOUR, Clock, true_time
+
+Parsed = tuple[int, int]
+
+
+def parse(id: bytes) -> Parsed:
+    milliseconds, sequence = id.split(b"-")
+    return int(milliseconds), int(sequence)
+
+
+def push(client: Client, key: str = "q", count: int = 1) -> list[Parsed]:
+    return [parse(id) for id in client.push(key, *["x"] * count)]
+
+
+def used_up(client: Client, key: str = "q") -> Parsed:
+    """Pushes one message, takes and acknowledges it: the queue ceases. Returns the ID."""
+    (id,) = client.push(key, "x")
+    client.ack(key, *client.take(key))
+    assert not client.exists(key)
+    return parse(id)
+
+
+@pytest.fixture
+def standing(start_server: StartServer, clock: Clock) -> Client:
+    """A client of a server whose clock stands still at BASE."""
+    clock.stand_at(BASE)
+    return start_server(clock).client()
+
+
+@pytest.mark.essential
+def test_the_milliseconds_are_the_servers_time(client: Client) -> None:
+    before = true_time()
+    ((milliseconds, _),) = push(client)
+    assert before - 1000 <= milliseconds <= true_time() + 1000
+
+
+@pytest.mark.essential
+def test_the_sequence_starts_at_one_in_each_millisecond(standing: Client, clock: Clock) -> None:
+    assert push(standing, count=3) == [(BASE, 1), (BASE, 2), (BASE, 3)]
+    assert push(standing) == [(BASE, 4)]
+    clock.stand_at(BASE + 1)
+    assert push(standing, count=2) == [(BASE + 1, 1), (BASE + 1, 2)]
+    clock.stand_at(BASE + 5000)
+    assert push(standing) == [(BASE + 5000, 1)]
+
+
+@pytest.mark.essential
+def test_the_sequence_of_a_new_queue_starts_at_one(standing: Client, clock: Clock) -> None:
+    push(standing, "other", count=9)
+    clock.stand_at(BASE + 1)
+    assert push(standing, "new") == [(BASE + 1, 1)]
+
+
+def test_a_sequence_goes_far(standing: Client) -> None:
+    last = (BASE, 0)
+    for _ in range(80):
+        ids = push(standing, count=1000)
+        assert ids == [(BASE, last[1] + number) for number in range(1, 1001)]
+        last = ids[-1]
+
+
+@pytest.mark.essential
+@pytest.mark.parametrize("back", [1, HOUR, 24 * HOUR])
+def test_a_clock_that_goes_back(standing: Client, clock: Clock, back: int) -> None:
+    assert push(standing) == [(BASE, 1)]
+    clock.stand_at(BASE - back)
+    assert push(standing, count=2) == [(BASE, 2), (BASE, 3)]
+    clock.stand_at(BASE + 1)
+    assert push(standing) == [(BASE + 1, 1)]
+
+
+@pytest.mark.essential
+def test_a_queue_emptied_and_made_again_in_the_same_millisecond(standing: Client) -> None:
+    given = [used_up(standing) for _ in range(50)]
+    assert given == sorted(set(given))
+
+
+@pytest.mark.essential
+@pytest.mark.parametrize("removal", [("DEL", "q"), ("UNLINK", "q"), ("FLUSHALL",), ("FLUSHDB",), ("PEXPIREAT", "q", 1)])
+def test_a_queue_deleted_and_made_again_in_the_same_millisecond(standing: Client, removal: tuple[str, ...]) -> None:
+    given: list[Parsed] = []
+    for _ in range(5):
+        given += push(standing, count=3)
+        standing.call(*removal)
+    assert given == sorted(set(given))
+
+
+@pytest.mark.essential
+def test_a_queue_made_again_after_the_clock_went_back(standing: Client, clock: Clock) -> None:
+    old = used_up(standing)
+    clock.stand_at(BASE - HOUR)
+    again = used_up(standing)
+    assert again > old
+    assert push(standing)[0] > again
+
+
+def test_an_old_holder_does_not_hit_a_new_message(standing: Client, clock: Clock) -> None:
+    (old,) = standing.push("q", "old")
+    standing.take("q")
+    standing.call("DEL", "q")
+    for moment in (BASE, BASE - HOUR, BASE + 1):
+        clock.stand_at(moment)
+        standing.push("q", "new")
+        standing.take("q")
+        assert standing.ack("q", old) == []
+        standing.call("DEL", "q")
+
+
+def test_another_name_and_another_database_are_no_way_round(standing: Client) -> None:
+    """A queue's IDs are not repeated under its name; the floor is the whole server's."""
+    standing.call("SELECT", 3)
+    given = push(standing, count=3)
+    standing.call("DEL", "q")
+    given += push(standing)
+    standing.call("SELECT", 0)
+    assert given == sorted(set(given))
+
+
+def test_many_queues_in_one_millisecond(standing: Client) -> None:
+    for number in range(200):
+        first, second = push(standing, f"q{number}", count=2)
+        assert first[0] == second[0] == BASE and second[1] == first[1] + 1
+
+
+# Restarts and failovers.
+
+
+@pytest.mark.essential
+@pytest.mark.parametrize("later", [0, 1, -1, -HOUR])
+def test_after_a_restart_from_a_dump(start_server: StartServer, clock: Clock, later: int) -> None:
+    clock.stand_at(BASE)
+    server = start_server(clock)
+    with server.client() as client:
+        gone = used_up(client, "gone")
+        (kept,) = push(client, "kept")
+        client.call("SAVE")
+    clock.stand_at(BASE + later)
+    server.restart(kill=True)
+    with server.client() as client:
+        assert push(client, "gone")[0] > max(gone, kept)
+        assert push(client, "kept")[0] > kept
+
+
+@pytest.mark.essential
+@pytest.mark.parametrize("later", [0, -HOUR])
+def test_after_a_restart_from_a_dump_that_holds_no_queue(start_server: StartServer, clock: Clock, later: int) -> None:
+    clock.stand_at(BASE)
+    server = start_server(clock)
+    with server.client() as client:
+        gone = used_up(client)
+        client.call("SET", "other", "x")
+        client.call("SAVE")
+    clock.stand_at(BASE + later)
+    server.restart(kill=True)
+    with server.client() as client:
+        assert push(client)[0] > gone
+
+
+@pytest.mark.essential
+@pytest.mark.parametrize("preamble", ["yes", "no"])
+@pytest.mark.parametrize("later", [0, 1, -HOUR])
+def test_after_a_restart_from_an_append_only_file(
+    start_server: StartServer, clock: Clock, preamble: str, later: int
+) -> None:
+    clock.stand_at(BASE)
+    server = start_server(clock, appendonly="yes", appendfsync="always", aof_use_rdb_preamble=preamble)
+    with server.client() as client:
+        (kept,) = push(client, "kept")
+        gone = used_up(client, "gone")
+    clock.stand_at(BASE + later)
+    server.restart(kill=True)
+    with server.client() as client:
+        assert push(client, "gone")[0] > max(gone, kept)
+        assert push(client, "kept")[0] > kept
+
+
+@pytest.mark.essential
+@pytest.mark.parametrize("later", [0, -HOUR])
+def test_after_a_rewrite_with_preamble_that_holds_no_queue(start_server: StartServer, clock: Clock, later: int) -> None:
+    clock.stand_at(BASE)
+    server = start_server(clock, appendonly="yes", appendfsync="always", aof_use_rdb_preamble="yes")
+    with server.client() as client:
+        gone = used_up(client)
+        server.rewrite_aof()
+    clock.stand_at(BASE + later)
+    server.restart(kill=True)
+    with server.client() as client:
+        assert push(client)[0] > gone
+
+
+@pytest.mark.parametrize("preamble", ["yes", "no"])
+@pytest.mark.parametrize("later", [0, -HOUR])
+def test_after_a_rewrite_that_holds_another_queue(
+    start_server: StartServer, clock: Clock, preamble: str, later: int
+) -> None:
+    clock.stand_at(BASE)
+    server = start_server(clock, appendonly="yes", appendfsync="always", aof_use_rdb_preamble=preamble)
+    with server.client() as client:
+        push(client, "another")
+        clock.stand_at(BASE + 5)
+        gone = used_up(client)
+        server.rewrite_aof()
+    clock.stand_at(BASE + 5 + later)
+    server.restart(kill=True)
+    with server.client() as client:
+        assert push(client)[0] > gone
+
+
+@pytest.mark.essential
+@pytest.mark.parametrize("behind", [0, 1, HOUR])
+def test_after_a_failover(start_server: StartServer, new_clock: Callable[[], Clock], behind: int) -> None:
+    ours, theirs = new_clock(), new_clock()
+    ours.stand_at(BASE)
+    theirs.stand_at(BASE - behind)
+    primary, replica = start_server(ours), start_server(theirs)
+    replica.follow(primary)
+    with primary.client() as client:
+        gone = used_up(client, "gone")
+        (kept,) = push(client, "kept")
+    replica.catch_up(primary)
+    primary.kill()
+    replica.promote()
+    with replica.client() as client:
+        assert push(client, "kept")[0] > kept
+        assert push(client, "gone")[0] > gone
+
+
+@pytest.mark.parametrize("behind", [0, HOUR])
+def test_after_a_full_synchronisation(start_server: StartServer, new_clock: Callable[[], Clock], behind: int) -> None:
+    ours, theirs = new_clock(), new_clock()
+    ours.stand_at(BASE)
+    theirs.stand_at(BASE - behind)
+    primary, replica = start_server(ours), start_server(theirs)
+    with primary.client() as client:
+        gone = used_up(client)
+    replica.follow(primary)
+    primary.kill()
+    replica.promote()
+    with replica.client() as client:
+        assert push(client)[0] > gone
+
+
+# What comes from elsewhere does not drag the others along.
+
+
+@pytest.mark.parametrize("bring", ["RESTORE", "COPY", "RENAME"])
+def test_a_queue_from_the_future_goes_on_from_its_own_last_id(standing: Client, clock: Clock, bring: str) -> None:
+    clock.stand_at(BASE + 24 * HOUR)
+    (future,) = push(standing, "source")
+    dump = standing.call("DUMP", "source")
+    clock.stand_at(BASE)
+    if bring == "RESTORE":
+        standing.call("RESTORE", "q", 0, dump)
+    else:
+        standing.call(bring, "source", "q")
+    assert push(standing)[0] == (future[0], future[1] + 1)
+
+
+def test_an_imported_future_does_not_move_other_queues(
+    start_server: StartServer, new_clock: Callable[[], Clock]
+) -> None:
+    ahead, ours = new_clock(), new_clock()
+    ahead.stand_at(BASE + 24 * HOUR)
+    ours.stand_at(BASE)
+    with start_server(ahead).client() as far, start_server(ours).client() as near:
+        push(far)
+        near.call("RESTORE", "imported", 0, far.call("DUMP", "q"))
+        assert push(near, "imported")[0][0] == BASE + 24 * HOUR
+        assert push(near, "new") == [(BASE, 1)]
