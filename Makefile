@@ -3,6 +3,7 @@
 #   PYTHON=python3.13    the interpreter that .venv is made with
 #   SERVERS=redis-7.0    the servers that the tests run on (all: tools/servers --list)
 #   PORT=6379            the port of `make serve`
+#   BENCH=--quick        options of `make bench`
 
 PYTHON ?= python3
 SERVERS ?= $(shell tools/servers --list)
@@ -24,7 +25,7 @@ SOURCES = $(CARGO_FILES) $(shell find $(addprefix crates/,$1) -name '*.rs')
 PACKAGE_SOURCES = pyproject.toml LICENSE $(wildcard README.md) \
 	$(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
 
-.PHONY: help demo build test test-servers bench serve wheel lint docs clean
+.PHONY: help demo build test test-servers bench serve wheel lint docs servers clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target text; do \
@@ -35,16 +36,17 @@ demo: .venv/.native ## Show the life of a message on the embedded queue (needs n
 
 build: .venv/.native $(MODULE_IN_PACKAGE) ## Build the module and the package, both for use from here
 
-test: .venv/.test .venv/.native $(MODULE_IN_PACKAGE) dist/.built lint ## Run everything that CI runs
+test: servers build wheel lint ## Run everything that CI runs
 	cargo test --quiet
 	RELIABLEQ_SERVER="$$(tools/servers redis-7.0)" $(BIN)/python -m pytest
 	tools/test-servers $(filter-out redis-7.0,$(SERVERS)) -- -m essential
 
-test-servers: .venv/.test .venv/.native $(MODULE_IN_PACKAGE) ## Run the module's whole suite on every supported server
+test-servers: servers build .venv/.test ## Run the module's whole suite on every supported server
 	tools/test-servers $(SERVERS)
 
-bench: .venv/.test .venv/.bench .venv/.native $(MODULE_IN_PACKAGE) ## Measure the module against Streams and Lists
-	$(BIN)/python -m bench
+bench: build .venv/.test .venv/.bench ## Measure the module against Streams and Lists
+	@command -v valgrind >/dev/null || tools/apt-install valgrind
+	$(BIN)/python -m bench $(BENCH)
 
 serve: $(MODULE) ## Run a server with the module, on port PORT
 	@tools/serve $(PORT) $(MODULE)
@@ -57,6 +59,9 @@ lint: .venv/.test .venv/.native .venv/.libclang ## Check formatting, lints, type
 
 docs: ## Write docs/commands.md anew from the command table
 	cargo run --quiet -p rq-command --example commands > docs/commands.md
+
+servers: ## Obtain the servers that the tests run on, into .servers/
+	@tools/servers redis-7.0 $(SERVERS) >/dev/null
 
 clean: ## Remove all that was built, the virtualenv and the servers included
 	rm -rf target .venv .servers .serve dist python/reliableq/*.so
