@@ -38,7 +38,7 @@ build: .venv/.native $(MODULE_IN_PACKAGE) ## Build the module and the package, b
 
 test: servers build wheel lint ## Run everything that CI runs
 	cargo test --quiet
-	RELIABLEQ_SERVER="$$(tools/servers redis-7.0)" $(BIN)/python -m pytest
+	$(BIN)/python -m pytest
 	tools/test-servers $(filter-out redis-7.0,$(SERVERS)) -- -m essential
 
 test-servers: servers build .venv/.test ## Run the module's whole suite on every supported server
