@@ -58,7 +58,9 @@ lint: .venv/.test .venv/.native .venv/.libclang ## Check formatting, lints, type
 	tools/lint
 
 docs: ## Write docs/commands.md anew from the command table
-	cargo run --quiet -p rq-command --example commands > docs/commands.md
+	@mkdir -p target
+	cargo run --quiet -p rq-command --example commands > target/commands.md
+	@mv target/commands.md docs/commands.md
 
 servers: ## Obtain the servers that the tests run on, into .servers/
 	@tools/servers redis-7.0 $(SERVERS) >/dev/null
