@@ -1,1 +1,27 @@
-//! reliableq: command.
+//! The `RQ.*` commands, described once.
+//!
+//! [`COMMANDS`] is the table: names, arguments, replies, errors and their documentation. Whoever
+//! serves commands registers from it, reads arguments with [`parse`], calls the core, and replies
+//! with [`reply`]; `docs/commands.md` and the server's `COMMAND DOCS` are written from it too.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `table` | the shape of a description |
+//! | `commands` | the descriptions |
+//! | `parse` | arguments as requests |
+//! | `refusal` | errors: a stable first word, and what was expected |
+//! | `reply` | outcomes as reply events, for any protocol |
+//! | `document` | the table as text |
+//!
+//! To add a command: its description in `commands`, its request in `parse`, its outcome in `reply`.
+
+mod commands;
+pub mod document;
+pub mod parse;
+mod refusal;
+pub mod reply;
+mod table;
+
+pub use commands::COMMANDS;
+pub use refusal::{Code, Refusal};
+pub use table::{Access, Argument, Command, Keys, Kind, Outcome, Verb};

@@ -1,0 +1,322 @@
+//! The descriptions of all commands.
+
+use crate::refusal::Code;
+use crate::table::{Access, Argument, Command, Keys, Kind, Outcome, Verb};
+
+const fn argument(name: &'static str, kind: Kind) -> Argument {
+    Argument {
+        name,
+        kind,
+        token: None,
+        optional: false,
+        multiple: false,
+    }
+}
+
+const fn option(token: &'static str, name: &'static str, kind: Kind) -> Argument {
+    Argument {
+        token: Some(token),
+        optional: true,
+        ..argument(name, kind)
+    }
+}
+
+const fn several(name: &'static str, kind: Kind) -> Argument {
+    Argument {
+        multiple: true,
+        ..argument(name, kind)
+    }
+}
+
+const fn same(when: &'static str, reply: &'static str) -> Outcome {
+    Outcome {
+        when,
+        resp2: reply,
+        resp3: reply,
+    }
+}
+
+const KEY: Argument = argument("key", Kind::Key);
+const WRONG_TYPE: (Code, &str) = (
+    Code::WrongType,
+    "the key holds a value that is not a reliable queue",
+);
+const BAD_COUNT: (Code, &str) = (
+    Code::Argument,
+    "a count is not a positive integer, or an argument is missing or unknown",
+);
+
+/// Every command.
+pub const COMMANDS: &[Command] = &[
+    Command {
+        verb: Verb::Push,
+        name: "RQ.PUSH",
+        summary: "Appends messages to a queue, which is created when there is none.",
+        complexity: "O(1) for each message",
+        since: "0.1.0",
+        access: Access::Grow,
+        fast: true,
+        blocking: false,
+        keys: Keys::First,
+        arguments: &[KEY, several("element", Kind::Text)],
+        outcomes: &[same(
+            "always",
+            "array of bulk strings: the ID of each element, in their order",
+        )],
+        errors: &[
+            (Code::Argument, "an argument is missing"),
+            WRONG_TYPE,
+            (
+                Code::Exhausted,
+                "the queue has no further IDs (its sequence is at the largest number of 64 bits)",
+            ),
+        ],
+        notes: "\
+An element is any bytes, also none. The elements of one command are stored together or not at all, \
+and get consecutive IDs `milliseconds-sequence`. IDs of a queue always grow, also when the \
+server's clock goes back, and an ID is never given twice, also not by a queue that was emptied or \
+deleted and made again. The sequence starts at 1 in each millisecond; a queue that is made in a \
+millisecond in which the server has given IDs already goes on above those.
+
+A push wakes clients that wait in `RQ.POP ... BLOCK`. It is refused with `OOM` when the server is \
+over its `maxmemory`.",
+    },
+    Command {
+        verb: Verb::Pop,
+        name: "RQ.POP",
+        summary: "Delivers waiting messages from the first of several queues that has any, and waits for them if asked to.",
+        complexity: "O(1) for each key and each message delivered",
+        since: "0.1.0",
+        access: Access::Write,
+        fast: true,
+        blocking: true,
+        keys: Keys::Moving,
+        arguments: &[
+            option("COUNT", "count", Kind::Integer),
+            option("BLOCK", "milliseconds", Kind::Integer),
+            option("KEYS", "numkeys", Kind::Integer),
+            several("key", Kind::Key),
+        ],
+        outcomes: &[
+            same(
+                "messages were delivered",
+                "array of rows, each an array of three bulk strings: key, ID, payload",
+            ),
+            Outcome {
+                when: "nothing was there to deliver, or not in time",
+                resp2: "null array",
+                resp3: "null",
+            },
+        ],
+        errors: &[
+            BAD_COUNT,
+            (
+                Code::Argument,
+                "`BLOCK` is negative, or `KEYS` does not announce as many keys as follow",
+            ),
+            WRONG_TYPE,
+        ],
+        notes: "\
+Takes all it can from the first queue, then from the second, and so on, up to `COUNT` (default 1). \
+A delivered message is kept, in the list of delivered messages, until `RQ.ACK`.
+
+Options stand before the keys, in any order; a word in the place of an option is taken as one \
+unless it is the last argument. `KEYS numkeys` settles every doubt, and is what programs should \
+send. The older form `RQ.POP count key [key ...]` works too: a number in the first place, followed \
+by at least one key, is the count, and all that follows are keys.
+
+With `BLOCK`, a client waits until one of the queues has a message, at most so many milliseconds, \
+0 for ever. Clients are served in the order in which they began to wait; a client that is woken \
+takes only from the queue that woke it. Waiting makes no key, and goes on when a key is \
+deleted, renamed, evicted or replaced by another type. Inside `MULTI`, a script or a function \
+`BLOCK` does not wait.",
+    },
+    Command {
+        verb: Verb::Acknowledge,
+        name: "RQ.ACK",
+        summary: "Acknowledges delivered messages, which are then gone.",
+        complexity: "O(log n) for each ID, with n the number of pages of the queue; O(1) when acknowledged in order",
+        since: "0.1.0",
+        access: Access::Write,
+        fast: true,
+        blocking: false,
+        keys: Keys::First,
+        arguments: &[KEY, several("id", Kind::Text)],
+        outcomes: &[same(
+            "always",
+            "array of bulk strings: the IDs that were really acknowledged by this command, in their order; an empty array when there are none, or no queue",
+        )],
+        errors: &[
+            (
+                Code::Argument,
+                "an argument is missing, or an ID is not `milliseconds-sequence`; nothing is acknowledged then",
+            ),
+            WRONG_TYPE,
+        ],
+        notes: "\
+Only a delivered message can be acknowledged: IDs of waiting, unknown or already acknowledged \
+messages are left out of the reply. When the last message of a queue is gone, so is its key.",
+    },
+    Command {
+        verb: Verb::Recover,
+        name: "RQ.RECOVER",
+        summary: "Delivers messages again that were delivered and not acknowledged for a while.",
+        complexity: "O(1) for each message recovered, whatever is delivered beside",
+        since: "0.1.0",
+        access: Access::Write,
+        fast: true,
+        blocking: false,
+        keys: Keys::First,
+        arguments: &[
+            KEY,
+            argument("count", Kind::Integer),
+            argument("elapsed", Kind::Integer),
+        ],
+        outcomes: &[same(
+            "always",
+            "array of rows as those of `RQ.POP`, longest delivered first; an empty array when none is due, or there is no queue",
+        )],
+        errors: &[
+            BAD_COUNT,
+            (
+                Code::Argument,
+                "`elapsed` is not a number of milliseconds, 0 or more",
+            ),
+            WRONG_TYPE,
+        ],
+        notes: "\
+Takes at most `count` messages whose last delivery was `elapsed` milliseconds ago or longer. Each \
+counts one more delivery, its last delivery is now, and it moves to the tail of the delivered \
+list. A message is looked at once, so that `elapsed` 0 gives each at most once.",
+    },
+    Command {
+        verb: Verb::Inspect,
+        name: "RQ.INSPECT",
+        summary: "Shows waiting or delivered messages without changing anything.",
+        complexity: "O(n) with n the messages shown, plus the pages (waiting) or the messages (delivered, from the nearer end) before them",
+        since: "0.1.0",
+        access: Access::Read,
+        fast: false,
+        blocking: false,
+        keys: Keys::First,
+        arguments: &[
+            KEY,
+            option("PENDING", "pending", Kind::Word),
+            argument("start", Kind::Integer),
+            argument("count", Kind::Integer),
+        ],
+        outcomes: &[
+            same(
+                "without `PENDING`",
+                "array of rows: ID, payload (bulk strings), in the order of delivery",
+            ),
+            same(
+                "with `PENDING`",
+                "array of rows: ID, payload (bulk strings), Unix milliseconds of the last delivery, milliseconds since then, number of deliveries (integers), in the order of last delivery",
+            ),
+            same(
+                "there is no queue, or nothing at that position",
+                "empty array",
+            ),
+        ],
+        errors: &[
+            BAD_COUNT,
+            (Code::Argument, "`start` is not a number"),
+            WRONG_TYPE,
+        ],
+        notes: "A negative `start` counts from the end: -1 is the last message.",
+    },
+    Command {
+        verb: Verb::Length,
+        name: "RQ.LEN",
+        summary: "Tells how many messages a queue holds, waiting and delivered.",
+        complexity: "O(1)",
+        since: "0.1.0",
+        access: Access::Read,
+        fast: true,
+        blocking: false,
+        keys: Keys::First,
+        arguments: &[KEY],
+        outcomes: &[same("always", "integer; 0 when there is no queue")],
+        errors: &[
+            (Code::Argument, "an argument is missing, or one too many"),
+            WRONG_TYPE,
+        ],
+        notes: "",
+    },
+    Command {
+        verb: Verb::Info,
+        name: "RQ.INFO",
+        summary: "Shows a queue in numbers.",
+        complexity: "O(1)",
+        since: "0.1.0",
+        access: Access::Read,
+        fast: true,
+        blocking: false,
+        keys: Keys::First,
+        arguments: &[KEY],
+        outcomes: &[
+            Outcome {
+                when: "there is a queue",
+                resp2: "flat array of names and values",
+                resp3: "map of names to values",
+            },
+            Outcome {
+                when: "there is none",
+                resp2: "null array",
+                resp3: "null",
+            },
+        ],
+        errors: &[
+            (Code::Argument, "an argument is missing, or one too many"),
+            WRONG_TYPE,
+        ],
+        notes: "\
+| field | is |
+|---|---|
+| `waiting` | messages that wait |
+| `delivered` | messages that were delivered and not acknowledged |
+| `sent` | messages pushed so far |
+| `received` | deliveries so far, those of `RQ.RECOVER` included |
+| `returned` | deliveries taken back by `RQ.RECOVER` |
+| `dead` | messages that became dead letters (none yet: there is no limit of deliveries) |
+| `deleted` | messages acknowledged |
+| `memory` | bytes allocated for the queue |
+| `age` | milliseconds since the oldest message held was pushed |
+| `first-id` | ID of the oldest message held |
+| `last-id` | the last ID made |
+
+Later releases add fields; readers should pass over those they do not know.",
+    },
+    Command {
+        verb: Verb::Apply,
+        name: "RQ.APPLY",
+        summary: "Applies an effect, as replicas and append-only files get them. Not for clients.",
+        complexity: "as the command that made the effect",
+        since: "0.1.0",
+        access: Access::Admin,
+        fast: false,
+        blocking: false,
+        keys: Keys::First,
+        arguments: &[
+            KEY,
+            argument("effect", Kind::Text),
+            Argument {
+                optional: true,
+                ..several("payload", Kind::Text)
+            },
+        ],
+        outcomes: &[same("it was applied", "simple string `OK`")],
+        errors: &[
+            (
+                Code::BadEffect,
+                "the bytes are no effect, or none that this queue can have had; nothing is changed",
+            ),
+            WRONG_TYPE,
+        ],
+        notes: "\
+Changes are propagated as this command: what happened, with IDs and times, and never what was \
+asked. Its bytes are specified in [format.md](format.md). It is in the categories `@admin` and \
+`@dangerous`: whoever may send it can make any queue.",
+    },
+];

@@ -1,0 +1,414 @@
+//! Arguments as requests.
+//!
+//! A request names its keys and payloads by their positions among the arguments: nothing is
+//! copied, and where the keys are is known by the same code that executes.
+
+use std::ops::Range;
+
+use rq_core::Id;
+
+use crate::commands::COMMANDS;
+use crate::document;
+use crate::refusal::Refusal;
+use crate::table::Verb;
+
+/// The words of a command, its name first.
+pub trait Arguments {
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// One of them; empty beyond the end.
+    fn get(&self, position: usize) -> &[u8];
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Arguments for [&[u8]] {
+    fn len(&self) -> usize {
+        <[&[u8]]>::len(self)
+    }
+
+    fn get(&self, position: usize) -> &[u8] {
+        <[&[u8]]>::get(self, position).copied().unwrap_or_default()
+    }
+}
+
+/// `RQ.PUSH`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Push {
+    /// Where the payloads are.
+    pub elements: Range<usize>,
+}
+
+/// `RQ.POP`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pop {
+    /// At most so many messages.
+    pub count: u64,
+    /// Milliseconds to wait, 0 for ever; none: do not wait.
+    pub block: Option<u64>,
+    /// Where the keys are.
+    pub keys: Range<usize>,
+}
+
+/// `RQ.RECOVER`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recover {
+    /// At most so many messages.
+    pub count: u64,
+    /// Milliseconds since their last delivery, at least.
+    pub elapsed: u64,
+}
+
+/// `RQ.INSPECT`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspect {
+    /// The delivered list, not the waiting one.
+    pub pending: bool,
+    /// First position, from the end when negative.
+    pub start: i64,
+    /// At most so many messages.
+    pub count: u64,
+}
+
+/// Reads `RQ.PUSH key element [element ...]`.
+///
+/// # Errors
+/// Says what was expected.
+pub fn push(arguments: &(impl Arguments + ?Sized)) -> Result<Push, Refusal> {
+    at_least(arguments, 3, Verb::Push)?;
+    Ok(Push {
+        elements: 2..arguments.len(),
+    })
+}
+
+/// Reads `RQ.POP [COUNT n] [BLOCK ms] [KEYS n] key [key ...]`, and the older
+/// `RQ.POP n key [key ...]`.
+///
+/// # Errors
+/// Says what was expected.
+pub fn pop(arguments: &(impl Arguments + ?Sized)) -> Result<Pop, Refusal> {
+    at_least(arguments, 2, Verb::Pop)?;
+    let total = arguments.len();
+    let (mut count, mut block, mut keys) = (None, None, None);
+    let mut at = 1;
+    if total > 2
+        && let Some(number) = number(arguments.get(1))
+    {
+        count = Some(positive(number, "COUNT")?);
+        at = 2;
+    } else {
+        // A word in the place of an option is one as long as something follows it.
+        while keys.is_none() && at + 1 < total {
+            let (word, value) = (arguments.get(at), arguments.get(at + 1));
+            if word.eq_ignore_ascii_case(b"COUNT") {
+                once(
+                    &mut count,
+                    positive(integer(value, "COUNT")?, "COUNT")?,
+                    "COUNT",
+                )?;
+            } else if word.eq_ignore_ascii_case(b"BLOCK") {
+                once(
+                    &mut block,
+                    not_negative(integer(value, "BLOCK")?, "BLOCK")?,
+                    "BLOCK",
+                )?;
+            } else if word.eq_ignore_ascii_case(b"KEYS") {
+                keys = Some(positive(integer(value, "KEYS")?, "KEYS")?);
+            } else {
+                break;
+            }
+            at += 2;
+        }
+    }
+    let left = (total - at) as u64;
+    match keys {
+        Some(announced) if announced != left => Err(Refusal::argument(format!(
+            "KEYS announces {announced} keys but {left} follow, expected as many"
+        ))),
+        None if left == 0 => Err(usage(Verb::Pop)),
+        _ => Ok(Pop {
+            count: count.unwrap_or(1),
+            block,
+            keys: at..total,
+        }),
+    }
+}
+
+/// Reads `RQ.ACK key id [id ...]`; the IDs are put into `ids`.
+///
+/// # Errors
+/// Says what was expected.
+pub fn acknowledge(
+    arguments: &(impl Arguments + ?Sized),
+    ids: &mut Vec<Id>,
+) -> Result<(), Refusal> {
+    at_least(arguments, 3, Verb::Acknowledge)?;
+    ids.clear();
+    ids.reserve(arguments.len() - 2);
+    for position in 2..arguments.len() {
+        let id = Id::parse(arguments.get(position));
+        ids.push(id.map_err(|invalid| {
+            let text = String::from_utf8_lossy(shown(arguments.get(position))).into_owned();
+            Refusal::argument(format!("'{text}': {invalid}"))
+        })?);
+    }
+    Ok(())
+}
+
+/// Reads `RQ.RECOVER key count elapsed`.
+///
+/// # Errors
+/// Says what was expected.
+pub fn recover(arguments: &(impl Arguments + ?Sized)) -> Result<Recover, Refusal> {
+    exactly(arguments, 4, Verb::Recover)?;
+    Ok(Recover {
+        count: positive(integer(arguments.get(2), "count")?, "count")?,
+        elapsed: not_negative(integer(arguments.get(3), "elapsed")?, "elapsed")?,
+    })
+}
+
+/// Reads `RQ.INSPECT key [PENDING] start count`.
+///
+/// # Errors
+/// Says what was expected.
+pub fn inspect(arguments: &(impl Arguments + ?Sized)) -> Result<Inspect, Refusal> {
+    let pending = match arguments.len() {
+        4 => false,
+        5 if arguments.get(2).eq_ignore_ascii_case(b"PENDING") => true,
+        _ => return Err(usage(Verb::Inspect)),
+    };
+    let at = 2 + usize::from(pending);
+    Ok(Inspect {
+        pending,
+        start: integer(arguments.get(at), "start")?,
+        count: positive(integer(arguments.get(at + 1), "count")?, "count")?,
+    })
+}
+
+/// Reads a command with a key and nothing else.
+///
+/// # Errors
+/// Says what was expected.
+pub fn only_key(arguments: &(impl Arguments + ?Sized), verb: Verb) -> Result<(), Refusal> {
+    exactly(arguments, 2, verb)
+}
+
+/// Reads `RQ.APPLY key effect [payload ...]`: the place of the payloads.
+///
+/// # Errors
+/// Says what was expected.
+pub fn apply(arguments: &(impl Arguments + ?Sized)) -> Result<Range<usize>, Refusal> {
+    at_least(arguments, 3, Verb::Apply)?;
+    Ok(3..arguments.len())
+}
+
+// ---- parts ----
+
+fn at_least(
+    arguments: &(impl Arguments + ?Sized),
+    count: usize,
+    verb: Verb,
+) -> Result<(), Refusal> {
+    if arguments.len() >= count {
+        Ok(())
+    } else {
+        Err(usage(verb))
+    }
+}
+
+fn exactly(arguments: &(impl Arguments + ?Sized), count: usize, verb: Verb) -> Result<(), Refusal> {
+    if arguments.len() == count {
+        Ok(())
+    } else {
+        Err(usage(verb))
+    }
+}
+
+fn usage(verb: Verb) -> Refusal {
+    let syntax = (COMMANDS.iter().find(|command| command.verb == verb)).map(document::syntax);
+    let syntax = syntax.unwrap_or_default();
+    Refusal::argument(format!("wrong number of arguments, expected: {syntax}"))
+}
+
+/// As much of an argument as an error should repeat.
+fn shown(text: &[u8]) -> &[u8] {
+    text.get(..64).unwrap_or(text)
+}
+
+/// A decimal number of 64 bits with its sign, in its shortest form.
+fn number(text: &[u8]) -> Option<i64> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let shortest = match digits {
+        [] => false,
+        [b'0'] => text.len() == 1,
+        [first, ..] => first.is_ascii_digit() && *first != b'0',
+    };
+    if !shortest || digits.len() > 19 {
+        return None;
+    }
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+fn integer(text: &[u8], name: &str) -> Result<i64, Refusal> {
+    number(text).ok_or_else(|| {
+        Refusal::argument(format!(
+            "{name} is not a number, expected an integer of 64 bits"
+        ))
+    })
+}
+
+fn positive(number: i64, name: &str) -> Result<u64, Refusal> {
+    match u64::try_from(number) {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err(Refusal::argument(format!(
+            "{name} is out of range, expected a positive integer"
+        ))),
+    }
+}
+
+fn not_negative(number: i64, name: &str) -> Result<u64, Refusal> {
+    u64::try_from(number).map_err(|_| {
+        Refusal::argument(format!(
+            "{name} is out of range, expected milliseconds, 0 or more"
+        ))
+    })
+}
+
+fn once(option: &mut Option<u64>, value: u64, name: &str) -> Result<(), Refusal> {
+    match option.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(Refusal::argument(format!(
+            "{name} is given twice, expected it once"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(text: &str) -> Vec<&[u8]> {
+        text.split(' ').map(str::as_bytes).collect()
+    }
+
+    fn popped(text: &str) -> Result<(u64, Option<u64>, Vec<String>), String> {
+        let words = words(text);
+        let pop = pop(words.as_slice()).map_err(|refusal| refusal.to_string())?;
+        let keys = words[pop.keys]
+            .iter()
+            .map(|key| String::from_utf8_lossy(key).into());
+        Ok((pop.count, pop.block, keys.collect()))
+    }
+
+    #[test]
+    fn pop_takes_options_in_any_order_and_case() {
+        let keys = |names: &[&str]| {
+            names
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect::<Vec<_>>()
+        };
+        for (text, expected) in [
+            ("RQ.POP q", (1, None, keys(&["q"]))),
+            ("RQ.POP a b c", (1, None, keys(&["a", "b", "c"]))),
+            ("RQ.POP COUNT 7 q", (7, None, keys(&["q"]))),
+            (
+                "RQ.POP block 0 count 7 a b",
+                (7, Some(0), keys(&["a", "b"])),
+            ),
+            (
+                "RQ.POP Count 7 Block 50 Keys 2 a b",
+                (7, Some(50), keys(&["a", "b"])),
+            ),
+            ("RQ.POP KEYS 2 COUNT 5", (1, None, keys(&["COUNT", "5"]))),
+            ("RQ.POP KEYS 1 count", (1, None, keys(&["count"]))),
+            ("RQ.POP count", (1, None, keys(&["count"]))),
+            ("RQ.POP BLOCK", (1, None, keys(&["BLOCK"]))),
+            ("RQ.POP 10 high low", (10, None, keys(&["high", "low"]))),
+            ("RQ.POP 10", (1, None, keys(&["10"]))),
+            ("RQ.POP KEYS 2 10 q", (1, None, keys(&["10", "q"]))),
+            ("RQ.POP q 10", (1, None, keys(&["q", "10"]))),
+            ("RQ.POP 10 COUNT 5", (10, None, keys(&["COUNT", "5"]))),
+        ] {
+            assert_eq!(popped(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn pop_says_what_was_expected() {
+        for (text, part) in [
+            ("RQ.POP", "expected: RQ.POP"),
+            ("RQ.POP COUNT 5", "expected: RQ.POP"),
+            ("RQ.POP COUNT x q", "COUNT is not a number"),
+            ("RQ.POP COUNT 0 q", "positive"),
+            ("RQ.POP COUNT -1 q", "positive"),
+            ("RQ.POP 0 q", "positive"),
+            ("RQ.POP -3 q", "positive"),
+            ("RQ.POP BLOCK -1 q", "0 or more"),
+            ("RQ.POP BLOCK 1.5 q", "BLOCK is not a number"),
+            ("RQ.POP COUNT 9223372036854775808 q", "64 bits"),
+            ("RQ.POP COUNT 1 COUNT 2 q", "twice"),
+            ("RQ.POP KEYS 2 q", "2 keys but 1"),
+            ("RQ.POP KEYS 1 a b", "1 keys but 2"),
+            ("RQ.POP KEYS 0 a", "positive"),
+        ] {
+            let error = popped(text).unwrap_err();
+            assert!(
+                error.starts_with("ERR ") && error.contains(part),
+                "{text}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn inspect_knows_its_two_forms() {
+        let parsed = |text: &str| inspect(words(text).as_slice());
+        let expected = |pending, start, count| {
+            Ok(Inspect {
+                pending,
+                start,
+                count,
+            })
+        };
+        assert_eq!(parsed("RQ.INSPECT q -2 2"), expected(false, -2, 2));
+        assert_eq!(parsed("RQ.INSPECT q pending 0 10"), expected(true, 0, 10));
+        for text in [
+            "RQ.INSPECT q",
+            "RQ.INSPECT q 0",
+            "RQ.INSPECT q DEAD 0 1",
+            "RQ.INSPECT q 0 0",
+            "RQ.INSPECT q x 1",
+        ] {
+            assert!(parsed(text).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_arguments_make_a_parser_fail_otherwise(list: Vec<Vec<u8>>) {
+            let list: Vec<&[u8]> = list.iter().map(Vec::as_slice).collect();
+            let list = list.as_slice();
+            let _ = (push(list), recover(list), inspect(list), apply(list));
+            if let Ok(pop) = pop(list) {
+                prop_assert!(!pop.keys.is_empty() && pop.keys.end <= <[_]>::len(list));
+            }
+            let mut ids = Vec::new();
+            if acknowledge(list, &mut ids).is_ok() {
+                prop_assert_eq!(ids.len() + 2, <[_]>::len(list));
+            }
+        }
+
+        #[test]
+        fn numbers_are_read_in_their_shortest_form_only(value: i64, text in "[-+0-9 ]{1,20}") {
+            prop_assert_eq!(number(value.to_string().as_bytes()), Some(value));
+            if let Some(read) = number(text.as_bytes()) {
+                prop_assert_eq!(read.to_string(), text);
+            }
+        }
+    }
+}

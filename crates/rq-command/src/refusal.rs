@@ -1,0 +1,88 @@
+//! Errors of commands.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// The stable first word of an error reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    /// `ERR`: an argument is not what was expected.
+    Argument,
+    /// `WRONGTYPE`: the key holds something else.
+    WrongType,
+    /// `EXHAUSTED`: the queue has no further IDs.
+    Exhausted,
+    /// `BADEFFECT`: bytes that are no effect of this queue.
+    BadEffect,
+}
+
+impl Code {
+    /// The word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Code::Argument => "ERR",
+            Code::WrongType => "WRONGTYPE",
+            Code::Exhausted => "EXHAUSTED",
+            Code::BadEffect => "BADEFFECT",
+        }
+    }
+}
+
+/// A command that was refused: nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The first word.
+    pub code: Code,
+    /// What was expected, or what to do.
+    pub text: Cow<'static, str>,
+}
+
+impl Refusal {
+    /// A refusal with a fixed text.
+    #[must_use]
+    pub const fn new(code: Code, text: &'static str) -> Self {
+        Self {
+            code,
+            text: Cow::Borrowed(text),
+        }
+    }
+
+    /// An argument that is not what was expected.
+    pub(crate) fn argument(text: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            code: Code::Argument,
+            text: text.into(),
+        }
+    }
+
+    /// The key holds something else.
+    #[must_use]
+    pub const fn wrong_type() -> Self {
+        Self::new(
+            Code::WrongType,
+            "Operation against a key holding the wrong kind of value, expected a reliable queue",
+        )
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.code.word(), self.text)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<rq_core::Error> for Refusal {
+    fn from(error: rq_core::Error) -> Self {
+        let code = match error {
+            rq_core::Error::Exhausted => Code::Exhausted,
+            rq_core::Error::BadEffect(_) => Code::BadEffect,
+        };
+        Self {
+            code,
+            text: error.to_string().into(),
+        }
+    }
+}

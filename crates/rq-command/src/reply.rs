@@ -1,0 +1,84 @@
+//! Outcomes as reply events.
+//!
+//! A [`Sink`] turns the events into a protocol: the server's own replies in the module, bytes in
+//! an endpoint. The length of every list is known before its first element.
+
+use rq_core::{Counters, Delivery, Id, IdText, Info, Pending, Waiting};
+
+/// Where replies go.
+pub trait Sink {
+    /// A list of so many elements follows.
+    fn array(&mut self, length: usize);
+    /// A map of so many pairs follows; a flat list where the protocol has no maps.
+    fn map(&mut self, pairs: usize);
+    /// Bytes.
+    fn bytes(&mut self, bytes: &[u8]);
+    /// A number.
+    fn integer(&mut self, number: u64);
+    /// Nothing: a null, in the place of a list.
+    fn null(&mut self);
+}
+
+/// The IDs of a push or of an acknowledgement.
+pub fn ids(sink: &mut impl Sink, ids: impl ExactSizeIterator<Item = Id>) {
+    let mut text = IdText::default();
+    sink.array(ids.len());
+    for id in ids {
+        sink.bytes(text.of(id));
+    }
+}
+
+/// One row of a pop or a recovery: key, ID, payload.
+pub fn delivery(sink: &mut impl Sink, text: &mut IdText, key: &[u8], delivery: &Delivery<'_>) {
+    sink.array(3);
+    sink.bytes(key);
+    sink.bytes(text.of(delivery.id));
+    sink.bytes(delivery.payload);
+}
+
+/// Rows of waiting messages: ID, payload.
+pub fn waiting<'a>(sink: &mut impl Sink, rows: impl ExactSizeIterator<Item = Waiting<'a>>) {
+    let mut text = IdText::default();
+    sink.array(rows.len());
+    for row in rows {
+        sink.array(2);
+        sink.bytes(text.of(row.id));
+        sink.bytes(row.payload);
+    }
+}
+
+/// Rows of delivered messages: ID, payload, last delivery, elapsed, deliveries.
+pub fn pending<'a>(sink: &mut impl Sink, rows: impl ExactSizeIterator<Item = Pending<'a>>) {
+    let mut text = IdText::default();
+    sink.array(rows.len());
+    for row in rows {
+        sink.array(5);
+        sink.bytes(text.of(row.id));
+        sink.bytes(row.payload);
+        sink.integer(row.last_delivery);
+        sink.integer(row.elapsed);
+        sink.integer(row.deliveries.into());
+    }
+}
+
+/// A queue in numbers.
+pub fn info(sink: &mut impl Sink, info: &Info) {
+    let mut text = IdText::default();
+    sink.map(6 + Counters::NAMES.len());
+    number(sink, "waiting", info.waiting);
+    number(sink, "delivered", info.delivered);
+    for (name, value) in Counters::NAMES.iter().zip(info.counters.values()) {
+        number(sink, name, value);
+    }
+    number(sink, "memory", info.memory as u64);
+    number(sink, "age", info.age);
+    sink.bytes(b"first-id");
+    sink.bytes(text.of(info.first_id.unwrap_or_default()));
+    sink.bytes(b"last-id");
+    sink.bytes(text.of(info.last_id));
+}
+
+fn number(sink: &mut impl Sink, name: &str, value: u64) {
+    sink.bytes(name.as_bytes());
+    sink.integer(value);
+}
