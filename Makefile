@@ -62,7 +62,7 @@ docs: ## Write docs/commands.md anew from the command table
 	cargo run --quiet -p rq-command --example commands > target/commands.md
 	@mv target/commands.md docs/commands.md
 
-servers: ## Obtain the servers that the tests run on, into .servers/
+servers: .venv/.build ## Obtain the servers that the tests run on, into .servers/
 	@tools/servers redis-7.0 $(SERVERS) >/dev/null
 
 clean: ## Remove all that was built, the virtualenv and the servers included
@@ -98,8 +98,9 @@ $(MODULE): $(call SOURCES,rq-core rq-command rq-module) .venv/.libclang
 	@source .venv/.libclang; cargo build --release -p rq-module
 	@touch $@
 
+# A running server may have the old file mapped: replace it, never write into it.
 $(MODULE_IN_PACKAGE): $(MODULE)
-	@cp $< $@
+	@cp --remove-destination $< $@
 
 dist/.built: .venv/.native $(MODULE_IN_PACKAGE) $(PACKAGE_SOURCES)
 	@echo "reliableq: building the wheel"
