@@ -1,0 +1,226 @@
+//! Clients that wait, and how they are served.
+//!
+//! A client waits for keys. When one of them is signalled, the server calls [`serve`] for each
+//! client that waits for it, in the order of their arrival. Serving is popping from that key.
+//!
+//! Declining must be cheap, since every signal asks every client, and must change nothing. So the
+//! key that was found without waiting messages is remembered (`drained`), until anything happens
+//! that can bring it some: a push, an effect, a value loaded or copied, a key renamed or moved,
+//! databases swapped. Whatever of that signals the key goes through here first.
+//!
+//! While the server pauses writes for a failover nothing may be changed or propagated: keys that are
+//! signalled then are signalled again later.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
+
+use redis_module::raw;
+use rq_command::parse::{self, Pop};
+use rq_command::reply::Sink;
+
+use crate::api::call;
+use crate::commands::{available, deliver};
+use crate::context::{Argv, Context, ERR, OK, bytes_of, guard};
+use crate::key::Key;
+use crate::state::STATE;
+
+/// Ten years, in milliseconds: the server adds the current time to it.
+const LONGEST: u64 = 10 * 366 * 86_400_000;
+/// After so many milliseconds a key is signalled again that could not be served.
+const DEFERRED: i64 = 50;
+
+/// Makes the client wait if it asked for that and may; replies null otherwise.
+pub(crate) fn wait(ctx: Context, argv: &Argv, pop: &Pop) -> c_int {
+    // As the server's own blocking commands, which do not wait there.
+    let never = raw::REDISMODULE_CTX_FLAGS_MULTI
+        | raw::REDISMODULE_CTX_FLAGS_LUA
+        | raw::REDISMODULE_CTX_FLAGS_DENY_BLOCKING;
+    let Some(milliseconds) = pop.block.filter(|_| !ctx.has_flag(never)) else {
+        { ctx }.null();
+        return OK;
+    };
+    let (keys, _) = argv.from(pop.keys.start);
+    // SAFETY: the keys are the client's arguments, which the server keeps while it waits; there
+    // is no private data to free.
+    unsafe {
+        call!(RedisModule_BlockClientOnKeys(
+            ctx.pointer(),
+            Some(on_ready),
+            Some(on_timeout),
+            None,
+            milliseconds.min(LONGEST) as i64,
+            keys,
+            pop.keys.len() as c_int,
+            ptr::null_mut(),
+        ));
+    }
+    OK
+}
+
+unsafe extern "C" fn on_ready(
+    ctx: *mut raw::RedisModuleCtx,
+    argv: *mut *mut raw::RedisModuleString,
+    argc: c_int,
+) -> c_int {
+    guard(ERR, || serve(Context::new(ctx), Argv::new(argv, argc)))
+}
+
+unsafe extern "C" fn on_timeout(
+    ctx: *mut raw::RedisModuleCtx,
+    _argv: *mut *mut raw::RedisModuleString,
+    _argc: c_int,
+) -> c_int {
+    { Context::new(ctx) }.null();
+    OK
+}
+
+/// Serves a waiting client from the key that is ready; `ERR` leaves it waiting.
+fn serve(ctx: Context, argv: Argv) -> c_int {
+    // SAFETY: the context is that of a client waiting for keys.
+    let name = unsafe { call!(RedisModule_GetBlockedClientReadyKey(ctx.pointer())) };
+    if name.is_null() || is_drained(ctx, name) {
+        return ERR;
+    }
+    if is_paused() {
+        defer(ctx, name);
+        return ERR;
+    }
+    let Ok(pop) = parse::pop(&argv) else {
+        return ERR;
+    };
+    // A key of another type is not ready, as for the server's own commands.
+    let key = Key::write(ctx, name);
+    let count = key.as_ref().map_or(0, |key| available(key, pop.count));
+    if let (Ok(mut key), true) = (key, count > 0) {
+        { ctx }.array(count as usize);
+        deliver(ctx, &mut key, count);
+        if available(&key, 1) == 0 {
+            remember_drained(ctx, name);
+        }
+        return OK;
+    }
+    remember_drained(ctx, name);
+    ERR
+}
+
+// ---- drained keys ----
+
+fn is_drained(ctx: Context, name: *mut raw::RedisModuleString) -> bool {
+    let drained = STATE.drained.take();
+    let is = (drained.as_ref())
+        .is_some_and(|(database, key)| *database == ctx.database() && key == bytes_of(&name));
+    STATE.drained.set(drained);
+    is
+}
+
+fn remember_drained(ctx: Context, name: *mut raw::RedisModuleString) {
+    STATE
+        .drained
+        .set(Some((ctx.database(), bytes_of(&name).to_vec())));
+}
+
+/// Something happened that may have brought messages to any key.
+pub(crate) fn forget_drained() {
+    STATE.drained.set(None);
+}
+
+unsafe extern "C" fn on_keyspace_event(
+    _ctx: *mut raw::RedisModuleCtx,
+    _class: c_int,
+    _event: *const c_char,
+    _key: *mut raw::RedisModuleString,
+) -> c_int {
+    forget_drained();
+    OK
+}
+
+unsafe extern "C" fn on_databases_swapped(
+    _ctx: *mut raw::RedisModuleCtx,
+    _event: raw::RedisModuleEvent,
+    _kind: u64,
+    _data: *mut c_void,
+) {
+    forget_drained();
+}
+
+/// Listens to what can bring messages to a key beside the module's own commands.
+pub(crate) fn register(ctx: Context) -> Result<(), String> {
+    let swapped = raw::RedisModuleEvent {
+        id: raw::REDISMODULE_EVENT_SWAPDB,
+        dataver: 1,
+    };
+    let class = raw::REDISMODULE_NOTIFY_GENERIC as c_int;
+    // SAFETY: the callbacks live as long as the module.
+    let registered = unsafe {
+        call!(RedisModule_SubscribeToKeyspaceEvents(
+            ctx.pointer(),
+            class,
+            Some(on_keyspace_event)
+        )) == OK
+            && call!(RedisModule_SubscribeToServerEvent(
+                ctx.pointer(),
+                swapped,
+                Some(on_databases_swapped)
+            )) == OK
+    };
+    if registered {
+        Ok(())
+    } else {
+        Err("the server refused to tell its events".to_owned())
+    }
+}
+
+// ---- paused writes ----
+
+fn is_paused() -> bool {
+    // SAFETY: no arguments.
+    unsafe { call!(RedisModule_AvoidReplicaTraffic()) != 0 }
+}
+
+fn defer(ctx: Context, name: *mut raw::RedisModuleString) {
+    let mut deferred = STATE.deferred.take();
+    let key = (ctx.database(), bytes_of(&name).to_vec());
+    if deferred.is_empty() {
+        set_timer(ctx);
+    }
+    if !deferred.contains(&key) {
+        deferred.push(key);
+    }
+    STATE.deferred.set(deferred);
+}
+
+fn set_timer(ctx: Context) {
+    // SAFETY: the callback lives as long as the module, and gets no data.
+    unsafe {
+        call!(RedisModule_CreateTimer(
+            ctx.pointer(),
+            DEFERRED,
+            Some(on_timer),
+            ptr::null_mut()
+        ))
+    };
+}
+
+unsafe extern "C" fn on_timer(ctx: *mut raw::RedisModuleCtx, _data: *mut c_void) {
+    guard((), || {
+        let ctx = Context::new(ctx);
+        if is_paused() {
+            set_timer(ctx);
+            return;
+        }
+        forget_drained();
+        for (database, key) in STATE.deferred.take() {
+            // SAFETY: the context is the timer's own, and the string is freed after its use.
+            unsafe {
+                call!(RedisModule_SelectDb(ctx.pointer(), database));
+                let name = call!(RedisModule_CreateString(
+                    ctx.pointer(),
+                    key.as_ptr().cast(),
+                    key.len()
+                ));
+                call!(RedisModule_SignalKeyAsReady(ctx.pointer(), name));
+                call!(RedisModule_FreeString(ctx.pointer(), name));
+            }
+        }
+    });
+}

@@ -1,0 +1,131 @@
+//! Effects for replicas and append-only files, and applying them.
+
+use std::ffi::c_int;
+
+use redis_module::raw;
+use rq_command::parse::{self, Arguments};
+use rq_command::{Code, Refusal};
+use rq_core::Queue;
+use rq_core::effect::{self, Scope};
+
+use crate::api::call;
+use crate::context::{Argv, Context};
+use crate::key::Key;
+use crate::state::{self, STATE};
+
+/// Propagates an effect without payloads.
+pub(crate) fn effect(ctx: Context, key: *mut raw::RedisModuleString, effect: &[u8]) {
+    // SAFETY: the format names a string and a buffer with its length; the server copies.
+    unsafe {
+        call!(RedisModule_Replicate(
+            ctx.pointer(),
+            c"RQ.APPLY".as_ptr(),
+            c"sb".as_ptr(),
+            key,
+            effect.as_ptr(),
+            effect.len(),
+        ));
+    }
+}
+
+/// Propagates a push: its payloads are the caller's arguments, by reference.
+pub(crate) fn push(
+    ctx: Context,
+    key: *mut raw::RedisModuleString,
+    effect: &[u8],
+    argv: &Argv,
+    from: usize,
+) {
+    let (payloads, count) = argv.from(from);
+    // SAFETY: the format names a string, a buffer with its length, and an array with its length.
+    unsafe {
+        call!(RedisModule_Replicate(
+            ctx.pointer(),
+            c"RQ.APPLY".as_ptr(),
+            c"sbv".as_ptr(),
+            key,
+            effect.as_ptr(),
+            effect.len(),
+            payloads,
+            count,
+        ));
+    }
+}
+
+/// `RQ.APPLY key effect [payload ...]`
+pub(crate) fn apply(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
+    let outcome = apply_effect(ctx, argv);
+    if let Err(refusal) = &outcome {
+        refused(ctx, argv, refusal);
+    }
+    outcome
+}
+
+fn apply_effect(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
+    let payloads = parse::apply(argv)?.start;
+    let head = argv.get(2);
+    let scope = effect::scope(head)?;
+    if let Scope::Floor(id) = scope {
+        state::raise_floor(id);
+    } else {
+        let mut key = Key::write(ctx, argv.string(1))?;
+        let before = key.queue().map(Queue::counters).unwrap_or_default();
+        let (applied, after) = match key.queue_mut() {
+            Some(queue) => (
+                queue.apply(head, argv.bytes_from(payloads))?,
+                queue.counters(),
+            ),
+            None if scope == Scope::Creates => {
+                let mut queue = Queue::default();
+                let applied = queue.apply(head, argv.bytes_from(payloads))?;
+                let counters = queue.counters();
+                key.store(queue);
+                (applied, counters)
+            }
+            None => {
+                return Err(Refusal::new(
+                    Code::BadEffect,
+                    "bad effect: there is no queue for it",
+                ));
+            }
+        };
+        if let Some(id) = applied.floor {
+            state::raise_floor(id);
+        }
+        if !ctx.has_flag(raw::REDISMODULE_CTX_FLAGS_LOADING) {
+            state::add_difference(&before, &after);
+        }
+        // A snapshot's queue is empty until its messages follow its head.
+        if scope == Scope::Changes {
+            key.delete_if_empty();
+        }
+        key.changed(c"rq.apply");
+        key.signal_ready();
+    }
+    // SAFETY: the context is good. A replica's own append-only file gets what it was sent.
+    unsafe { call!(RedisModule_ReplicateVerbatim(ctx.pointer())) };
+    Ok(ctx.reply_ok())
+}
+
+/// An effect from the primary or from a file that can't be applied means that this server's data is
+/// not what it should be. The server itself would go on in silence.
+fn refused(ctx: Context, argv: &Argv, refusal: &Refusal) {
+    let trusted = raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING;
+    if !ctx.has_flag(trusted) {
+        return;
+    }
+    let key = String::from_utf8_lossy(argv.get(1)).into_owned();
+    let version = argv.get(2).first().copied().unwrap_or(0);
+    let stops = STATE.stop_on_bad_effect.get();
+    let what_now = if stops {
+        "stopping, since data would be lost in silence; upgrade replicas first, and see reliableq.on-bad-effect"
+    } else {
+        "going on, as reliableq.on-bad-effect says"
+    };
+    ctx.log_warning(&format!(
+        "reliableq: an effect of version {version} for key '{key}' can't be applied ({refusal}); {what_now}"
+    ));
+    if stops {
+        std::process::exit(1);
+    }
+}
