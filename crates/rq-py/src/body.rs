@@ -1,0 +1,16 @@
+//! Payloads from Python.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView};
+
+use crate::errors;
+
+/// The bytes of a payload. Those of a buffer that can change are copied: another thread might
+/// change them as soon as the GIL is released.
+pub(crate) fn bytes<'py>(body: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    if let Ok(bytes) = body.cast::<PyBytes>() {
+        return Ok(bytes.clone());
+    }
+    let view = PyMemoryView::from(body).map_err(|_| errors::invalid_body(body))?;
+    Ok(view.call_method0("tobytes")?.cast_into::<PyBytes>()?)
+}
