@@ -1,0 +1,1 @@
+"""The places that queues can be in."""

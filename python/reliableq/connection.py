@@ -1,0 +1,41 @@
+"""A connection to the place where queues are."""
+
+from types import TracebackType
+
+from reliableq.backends.base import Backend
+from reliableq.backends.select import open_backend
+from reliableq.queue import Queue
+
+
+class Connection:
+    """Gives access to queues by name, and may be used from many threads. Made by connect()."""
+
+    __slots__ = ("_backend",)
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def queue(self, name: str) -> Queue:
+        """The queue of this name. It comes to be with its first message, and ends with its last one."""
+        return Queue(self._backend, name)
+
+    def close(self) -> None:
+        """Ends the connection: later calls raise Closed, and so do those that wait."""
+        self._backend.close()
+
+    def __enter__(self) -> "Connection":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def connect(url: str) -> Connection:
+    """Connects to the place that a URL names, best in a `with` statement, which closes the connection.
+
+    `memory:` is queues in memory that only this connection sees; they end with it. `memory:name` is queues that all
+    connections of this process with the same name share; they end with the process.
+    """
+    return Connection(open_backend(url))

@@ -1,0 +1,64 @@
+"""What can go wrong. Every exception of the package is an Error, with a cause and a remedy."""
+
+
+class Error(Exception):
+    """Something was refused, or did not work."""
+
+    def __init__(self, cause: str, remedy: str) -> None:
+        super().__init__(cause, remedy)
+        self.cause = cause
+        """What is wrong."""
+        self.remedy = remedy
+        """What to do about it."""
+
+    def __str__(self) -> str:
+        return f"{self.cause}; {self.remedy}"
+
+
+class InvalidArgument(Error, ValueError):
+    """A value that is out of range, or that belongs elsewhere. Nothing was changed.
+
+    Remedy: the message says what was expected.
+    """
+
+
+class InvalidId(InvalidArgument):
+    """A text that is no message ID. Nothing was changed.
+
+    Remedy: use what push() returned, or the id of a Message.
+    """
+
+
+class InvalidBody(Error, TypeError):
+    """A body that is neither bytes nor another buffer. Neither it nor what was to be pushed with it is stored.
+
+    Remedy: turn it into bytes; for text, with text.encode().
+    """
+
+
+class UnsupportedURL(Error, ValueError):
+    """A URL that names no place that queues can be in.
+
+    Remedy: the message lists those that can.
+    """
+
+
+class Closed(Error):
+    """A call on a connection after close(), or one that still waited when it was closed. It took nothing.
+
+    Remedy: connect again.
+    """
+
+
+class Exhausted(Error):
+    """A queue whose IDs are used up, because its last one has the largest sequence there is. Nothing was stored.
+
+    Remedy: drain the queue and use another.
+    """
+
+
+class Damaged(Error):
+    """Queues that an earlier call left halfway changed, because of a defect in this package.
+
+    Remedy: report the failure of that call; its traceback came before this one.
+    """
