@@ -11,7 +11,7 @@
 //! - *dense*, 4 bytes: end, milliseconds since the base. Ordinals are consecutive. Sequences are
 //!   not stored: they go on from the base's in its millisecond, and start at 1 in each later one.
 //!   That is how a living queue makes IDs, so new messages nearly always fit.
-//! - *sparse*, 18 bytes: end, milliseconds, ordinal, sequence. For what remains of segments after
+//! - *sparse*, 20 bytes: end, milliseconds, ordinal, sequence. For what remains of segments after
 //!   most of their messages have gone, and for queues with minutes between two messages.
 //!
 //! A payload over [`INLINE_MAX`] has an allocation of its own; its slot is flagged, and its bytes
@@ -37,7 +37,7 @@ pub(crate) const GONE: u32 = u32::MAX - 1;
 const LARGE: u16 = 1 << 15;
 const END: u16 = LARGE - 1;
 const DENSE: usize = 4;
-const SPARSE: usize = 18;
+const SPARSE: usize = 20;
 
 /// The first message of a segment: what the numbers in its slots count from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Layout {
 pub(crate) enum Full {
     /// There is no room, or it would be lost by growing: the page has its largest size.
     Room,
-    /// Its ID or ordinal lies too far from the base for the slots of this layout.
+    /// Its ID or ordinal does not fit the slots of this layout.
     Distance,
 }
 
@@ -159,16 +159,19 @@ impl Segment {
     fn milliseconds(&self, slot: usize) -> u64 {
         match self.layout {
             Layout::Dense => u64::from(u16::from_le_bytes(self.word(slot, 2))),
-            Layout::Sparse => u64::from(u32::from_le_bytes(self.word(slot, 2))),
+            Layout::Sparse => {
+                let [a, b, c, d, e, f] = self.word(slot, 2);
+                u64::from_le_bytes([a, b, c, d, e, f, 0, 0])
+            }
         }
     }
 
     fn sparse_ordinal(&self, slot: usize) -> u64 {
-        u64::from(u32::from_le_bytes(self.word(slot, 6)))
+        u64::from(u32::from_le_bytes(self.word(slot, 8)))
     }
 
     fn sparse_sequence(&self, slot: usize) -> u64 {
-        u64::from_le_bytes(self.word(slot, 10))
+        u64::from_le_bytes(self.word(slot, 12))
     }
 
     /// First slot in `from..slots` for which `before` is false; `before` is true, then false.
@@ -324,11 +327,11 @@ impl Segment {
             }
             slot[..2].copy_from_slice(&narrow.to_le_bytes());
         } else {
-            let wide = u32::try_from(delta).map_err(|_| Full::Distance)?;
             let ordinal = u32::try_from(ordinal - base.ordinal).map_err(|_| Full::Distance)?;
-            slot[..4].copy_from_slice(&wide.to_le_bytes());
-            slot[4..8].copy_from_slice(&ordinal.to_le_bytes());
-            slot[8..].copy_from_slice(&id.sequence.to_le_bytes());
+            // Milliseconds have 48 bits.
+            slot[..6].copy_from_slice(&delta.to_le_bytes()[..6]);
+            slot[6..10].copy_from_slice(&ordinal.to_le_bytes());
+            slot[10..].copy_from_slice(&id.sequence.to_le_bytes());
         }
         Ok(slot)
     }
@@ -356,14 +359,26 @@ impl Segment {
         if needed > PAGE {
             return Err(Full::Room);
         }
-        let mut page = vec![0; needed.next_power_of_two().min(PAGE)].into_boxed_slice();
+        self.resize(needed.next_power_of_two().min(PAGE));
+        Ok(())
+    }
+
+    /// Gives back the room of a page that nothing will be appended to, where it is worth it.
+    pub(crate) fn trim(&mut self) {
+        let needed = usize::from(self.used) + self.slots() * self.layout.slot_size();
+        if needed * 4 < self.page.len() * 3 {
+            self.resize(needed);
+        }
+    }
+
+    fn resize(&mut self, size: usize) {
+        let mut page = vec![0; size].into_boxed_slice();
         let used = usize::from(self.used);
         page[..used].copy_from_slice(&self.page[..used]);
         let table = self.slots() * self.layout.slot_size();
-        let (to, from) = (page.len() - table, self.page.len() - table);
+        let (to, from) = (size - table, self.page.len() - table);
         page[to..].copy_from_slice(&self.page[from..]);
         self.page = page;
-        Ok(())
     }
 
     fn write_slot(&mut self, end: u16, rest: [u8; SPARSE - 2]) {
@@ -433,9 +448,7 @@ impl Segment {
             let Some(last) = s.slots().checked_sub(1) else {
                 return true;
             };
-            let id = s.id(b, last);
-            u32::try_from(id.milliseconds - base.id.milliseconds).is_ok()
-                && u32::try_from(s.ordinal(b, last) - base.ordinal).is_ok()
+            u32::try_from(s.ordinal(b, last) - base.ordinal).is_ok()
         };
         if !parts.iter().all(|(b, s)| fits(s, *b)) {
             return None;

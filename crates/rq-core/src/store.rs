@@ -82,7 +82,8 @@ impl Store {
         self.next_ordinal += 1;
         self.live += 1;
         let next = Base { id, ordinal };
-        let mut layout = Layout::Dense;
+        // The first segments grow from little, later ones have full pages.
+        let (mut layout, mut small) = (Layout::Dense, self.heap < 2 * PAGE);
         if let Some(entry) = self.entries.back_mut()
             && let Some(segment) = entry.segment.as_deref_mut()
         {
@@ -91,20 +92,24 @@ impl Store {
                 entry.base = next;
             }
             let outcome = segment.append(entry.base, id, ordinal, payload);
+            if outcome == Err(Full::Distance) {
+                // Bursts that lie far apart: no full pages for them, and where they have few
+                // messages, slots in which they can share a page.
+                segment.trim();
+                small = true;
+                if segment.slots() < 16 {
+                    layout = Layout::Sparse;
+                }
+            }
             self.heap = self.heap + segment.heap() - before;
-            match outcome {
-                Ok(()) => return,
-                // Messages so far apart that few fit a dense page: let more of them share one.
-                Err(Full::Distance) if segment.slots() < 16 => layout = Layout::Sparse,
-                Err(_) => {}
+            if outcome.is_ok() {
+                return;
             }
         }
-        self.open(next, layout, payload);
+        self.open(next, layout, small, payload);
     }
 
-    fn open(&mut self, base: Base, layout: Layout, payload: &[u8]) {
-        // The first segments grow from little, later ones have full pages.
-        let small = self.heap < 2 * PAGE;
+    fn open(&mut self, base: Base, layout: Layout, small: bool, payload: &[u8]) {
         let mut segment = Box::new(Segment::new(layout, payload.len(), small));
         // An empty segment takes any message: its own base is never too far, and it has room.
         let outcome = segment.append(base, base.id, base.ordinal, payload);

@@ -64,6 +64,7 @@ fn entry_point(verb: Verb) -> EntryPoint {
 
 /// Registers every command of the table.
 pub(crate) fn register(ctx: Context) -> Result<(), String> {
+    let category = documentation::add_category(ctx);
     COMMANDS.iter().try_for_each(|command| {
         let name = CString::new(command.name).unwrap_or_default();
         let flags = CString::new(flags(command)).unwrap_or_default();
@@ -86,6 +87,9 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
         };
         if created != OK {
             return Err(format!("the server refused the command {}", command.name));
+        }
+        if category {
+            documentation::put_into_category(ctx, command);
         }
         documentation::describe(ctx, command)
     })

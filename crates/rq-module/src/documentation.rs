@@ -7,6 +7,7 @@ use redis_module::raw;
 use rq_command::parse::Pop;
 use rq_command::{Access, Argument, Command, Keys, Kind};
 
+use crate::NAME;
 use crate::api::call;
 use crate::context::{Context, OK};
 
@@ -39,6 +40,28 @@ pub(crate) fn report_keys(ctx: Context, pop: Option<Pop>) {
                 flags as c_int
             ))
         };
+    }
+}
+
+/// Makes an ACL category `@reliableq`, where the server can; true when it did.
+pub(crate) fn add_category(ctx: Context) -> bool {
+    // SAFETY: asked for, since Redis 7.0 does not have it; the name is terminated.
+    unsafe { raw::RedisModule_AddACLCategory }
+        .is_some_and(|add| unsafe { add(ctx.pointer(), NAME.as_ptr()) } == OK)
+}
+
+/// Puts a command into the category that [`add_category`] made.
+pub(crate) fn put_into_category(ctx: Context, command: &Command) {
+    let name = CString::new(command.name).unwrap_or_default();
+    // SAFETY: asked for; the names are terminated, and a null command is not used.
+    unsafe {
+        let registered = call!(RedisModule_GetCommand(ctx.pointer(), name.as_ptr()));
+        if let (Some(set), false) = (
+            { raw::RedisModule_SetCommandACLCategories },
+            registered.is_null(),
+        ) {
+            set(registered, NAME.as_ptr());
+        }
     }
 }
 
