@@ -90,6 +90,8 @@ pub(crate) struct Segment {
     used: u16,
     /// Bytes of those that belong to gone messages.
     dead: u16,
+    /// First slot of the last millisecond (dense layout).
+    run: u16,
     layout: Layout,
 }
 
@@ -114,6 +116,7 @@ impl Segment {
             live: 0,
             used: 0,
             dead: 0,
+            run: 0,
             layout,
         }
     }
@@ -139,7 +142,7 @@ impl Segment {
         debug_assert_eq!(self.live, 0);
         self.records = Vec::new();
         self.large = None;
-        (self.slots, self.used, self.dead) = (0, 0, 0);
+        (self.slots, self.used, self.dead, self.run) = (0, 0, 0, 0);
         self.layout = layout;
     }
 
@@ -294,6 +297,10 @@ impl Segment {
         payload: &[u8],
     ) -> Result<(), Full> {
         let slot = self.encode_slot(base, id, ordinal)?;
+        let last = self
+            .slots()
+            .checked_sub(1)
+            .map(|last| self.milliseconds(last));
         self.make_room(inline_length(payload.len()))?;
         let (start, mut word) = (usize::from(self.used), 0);
         if payload.len() <= INLINE_MAX {
@@ -309,6 +316,9 @@ impl Segment {
         }
         self.used += inline_length(payload.len()) as u16;
         self.write_slot(self.used | word, slot);
+        if last != Some(id.milliseconds - base.id.milliseconds) {
+            self.run = self.slots;
+        }
         self.slots += 1;
         self.live += 1;
         Ok(())
@@ -341,12 +351,17 @@ impl Segment {
         let Some(last) = self.slots().checked_sub(1) else {
             return id == base.id;
         };
-        let last = self.id(base, last);
-        if id.milliseconds == last.milliseconds {
-            id == last.plus(1)
-        } else {
-            id.milliseconds > last.milliseconds && id.sequence == 1
+        let last = base.id.milliseconds + self.milliseconds(last);
+        if id.milliseconds > last {
+            return id.sequence == 1;
         }
+        let further = u64::from(self.slots - self.run);
+        let next = if self.run == 0 {
+            base.id.plus(further)
+        } else {
+            Id::new(last, 1 + further)
+        };
+        id == next
     }
 
     /// Makes room for one more slot and `length` bytes, by growing a page below its largest size.
