@@ -18,6 +18,14 @@ def in_category(client: Client, category: str) -> set[str]:
     return {name for name in names if name.startswith("rq.")}
 
 
+@pytest.fixture
+def _categories(client: Client) -> None:
+    """Needs a server where a module's commands can have categories."""
+    if client.info("server")["redis_version"].startswith("7.0."):
+        pytest.skip("Redis 7.0 has no categories for the commands of modules")
+
+
+@pytest.mark.usefixtures("_categories")
 def test_categories(client: Client) -> None:
     assert in_category(client, "read") == READING
     assert in_category(client, "write") == WRITING | {"rq.apply"}
@@ -69,6 +77,7 @@ def test_commands_by_name(allowed: Allowed, name: str) -> None:
         assert allowed(*on(other, "q")) == (other == name)
 
 
+@pytest.mark.usefixtures("_categories")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_by_category(allowed: Allowed, name: str) -> None:
     command = on(name, "q")
@@ -148,7 +157,7 @@ def test_a_key_that_looks_like_a_word_is_a_key(allowed: Allowed, key: str) -> No
 
 
 def test_what_a_real_user_meets(server: Server, client: Client) -> None:
-    client.call("ACL", "SETUSER", "someone", "reset", "on", ">secret", "~mine:*", "+@all", "-@dangerous")
+    client.call("ACL", "SETUSER", "someone", "reset", "on", ">secret", "~mine:*", "+@all", "-rq.apply")
     client.push("yours:q", "hidden")
     with server.client(user="someone") as user:
         user.push("mine:q", "a")

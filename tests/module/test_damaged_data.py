@@ -20,10 +20,11 @@ from tests.support.payload import (
     with_encoding_version,
 )
 from tests.support.scenario import both_lists, every_size
-from tests.support.server import Server, ServerExited
+from tests.support.server import WRECKAGE, Server, ServerExited
 
 
-def a_value(client: Client) -> bytes:
+@pytest.fixture
+def value(client: Client) -> bytes:
     """A queue of a few messages in both lists, as DUMP gives it."""
     both_lists(client)
     value = value_of(client.call("DUMP", "both"))
@@ -57,21 +58,19 @@ def use_up(client: Client, key: bytes) -> None:
     client.call("DEL", key)
 
 
-def test_an_undamaged_value_is_accepted(client: Client) -> None:
-    assert restore(client, a_value(client))
+def test_an_undamaged_value_is_accepted(client: Client, value: bytes) -> None:
+    assert restore(client, value)
 
 
 @pytest.mark.essential
-def test_a_value_cut_anywhere_is_refused(client: Client) -> None:
-    value = a_value(client)
+def test_a_value_cut_anywhere_is_refused(client: Client, value: bytes) -> None:
     accepted = [length for length in range(1, len(value)) if restore(client, value[:length])]
     assert accepted == []
     assert not client.exists("copy")
 
 
 @pytest.mark.essential
-def test_a_value_with_something_behind_it_is_refused_or_whole(client: Client) -> None:
-    value = a_value(client)
+def test_a_value_with_something_behind_it_is_refused_or_whole(client: Client, value: bytes) -> None:
     for tail in (b"\0", b"\x02\0", value[HEADER:], bytes(64)):
         restore(client, value + tail)
     assert client.call("PING") == b"PONG"
@@ -79,8 +78,7 @@ def test_a_value_with_something_behind_it_is_refused_or_whole(client: Client) ->
 
 @pytest.mark.essential
 @pytest.mark.parametrize("ahead", [1, 2, 100])
-def test_a_future_encoding_is_refused_with_a_log_line(server: Server, client: Client, ahead: int) -> None:
-    value = a_value(client)
+def test_a_future_encoding_is_refused_with_a_log_line(server: Server, client: Client, value: bytes, ahead: int) -> None:
     future = encoding_version(value) + ahead
     seen = len(server.log())
     assert not restore(client, with_encoding_version(value, future))
@@ -88,8 +86,7 @@ def test_a_future_encoding_is_refused_with_a_log_line(server: Server, client: Cl
     assert "version" in line and str(future) in line
 
 
-def test_every_bit_flipped(client: Client) -> None:
-    value = a_value(client)
+def test_every_bit_flipped(client: Client, value: bytes) -> None:
     for place in range(HEADER, len(value)):
         for bit in range(8):
             damaged = bytearray(value)
@@ -100,34 +97,33 @@ def test_every_bit_flipped(client: Client) -> None:
 
 @settings(max_examples=effort(400))
 @given(data=st.data())
-def test_random_damage(client: Client, data: st.DataObject) -> None:
-    value = bytearray(a_value(client))
+def test_random_damage(client: Client, value: bytes, data: st.DataObject) -> None:
+    damaged = bytearray(value)
     for _ in range(data.draw(st.integers(1, 4))):
-        place = data.draw(st.integers(HEADER, len(value) - 1))
+        place = data.draw(st.integers(HEADER, len(damaged) - 1))
         change = data.draw(st.sampled_from(["set", "insert", "delete", "repeat"]))
         if change == "set":
-            value[place] = data.draw(st.sampled_from([0, 1, 0x7F, 0x80, 0x81, 0xC0, 0xFF]))
+            damaged[place] = data.draw(st.sampled_from([0, 1, 0x7F, 0x80, 0x81, 0xC0, 0xFF]))
         elif change == "insert":
-            value[place:place] = data.draw(st.binary(min_size=1, max_size=12))
+            damaged[place:place] = data.draw(st.binary(min_size=1, max_size=12))
         elif change == "delete":
-            del value[place : place + data.draw(st.integers(1, 8))]
+            del damaged[place : place + data.draw(st.integers(1, 8))]
         else:
-            value[place:place] = value[place : place + 16]
-        if len(value) <= HEADER + 1:
+            damaged[place:place] = damaged[place : place + 16]
+        if len(damaged) <= HEADER + 1:
             break
-    restore(client, bytes(value))
+    restore(client, bytes(damaged))
     assert client.call("PING") == b"PONG"
 
 
 @settings(max_examples=effort(200))
 @given(body=st.binary(max_size=200))
-def test_anything_else_under_our_name(client: Client, body: bytes) -> None:
-    restore(client, a_value(client)[:HEADER] + body)
+def test_anything_else_under_our_name(client: Client, value: bytes, body: bytes) -> None:
+    restore(client, value[:HEADER] + body)
     assert client.call("PING") == b"PONG"
 
 
-def test_a_refused_value_leaves_the_old_one(client: Client) -> None:
-    value = a_value(client)
+def test_a_refused_value_leaves_the_old_one(client: Client, value: bytes) -> None:
     client.push("copy", "old")
     before = client.digest("copy")
     with pytest.raises(CommandError):
@@ -142,7 +138,20 @@ def damaged_start(server: Server, path: Path, data: bytes) -> ServerExited:
     path.write_bytes(data)
     with pytest.raises(ServerExited) as ended:
         server.start()
+    check_end(ended.value)
     return ended.value
+
+
+def check_end(ended: ServerExited) -> None:
+    """Checks that the server ended by itself. Some do so with 0, as their file checker found nothing."""
+    assert ended.returncode >= 0
+    assert not [word for word in WRECKAGE if word in ended.log]
+
+
+def refusals(ended: ServerExited) -> list[str]:
+    """The module's own lines in the log, after those of its start."""
+    loading = ended.log.partition("Module 'reliableq' loaded")[2]
+    return [line.lower() for line in loading.splitlines() if "<reliableq>" in line]
 
 
 @pytest.fixture
@@ -175,8 +184,7 @@ def test_a_future_encoding_in_a_file_stops_the_start_with_a_log_line(stopped: Se
     last = value_start(bytes(body), b"both") - 1
     body[last] += 1
     ended = damaged_start(stopped, path, with_checksum(bytes(body)))
-    assert ended.returncode > 0
-    assert "version" in ended.log.lower() and "crashed by signal" not in ended.log
+    assert refusals(ended) and "version" in refusals(ended)[0]
 
 
 @pytest.mark.essential
@@ -185,16 +193,14 @@ def test_a_file_cut_short_stops_the_start(stopped: Server) -> None:
     whole = path.read_bytes()
     start = value_start(whole, b"both")
     for length in (start, start + 1, start + 9, len(whole) // 2, len(whole) - 20):
-        ended = damaged_start(stopped, path, whole[:length])
-        assert ended.returncode > 0
-        assert "crashed by signal" not in ended.log and "panicked" not in ended.log
+        damaged_start(stopped, path, whole[:length])
 
 
 def test_a_damaged_file_is_refused_or_whole(stopped: Server) -> None:
     path = stopped.folder / "dump.rdb"
     body = body_of(path.read_bytes())
     start = value_start(body, b"both")
-    refusals = 0
+    refused = 0
     for place in range(start, start + 40, 3):
         damaged = bytearray(body)
         damaged[place] ^= 0xFF
@@ -202,15 +208,15 @@ def test_a_damaged_file_is_refused_or_whole(stopped: Server) -> None:
         try:
             stopped.start()
         except ServerExited as ended:
-            refusals += 1
-            assert ended.returncode > 0, f"byte {place} ended the server by a signal"
-            assert "panicked" not in ended.log
-            assert len(ended.log.splitlines()) > 1
+            refused += 1
+            check_end(ended)
+            by_the_server = "not terminated by the proper module value EOF marker" in ended.log
+            assert by_the_server or refusals(ended), f"byte {place} was refused without a word"
         else:
             with stopped.client() as client:
                 use_up(client, b"both")
             stopped.kill()
-    assert refusals > 0
+    assert refused > 0
 
 
 def test_a_damaged_effect_stops_the_start_and_names_the_key(start_server: StartServer) -> None:
@@ -226,5 +232,4 @@ def test_a_damaged_effect_stops_the_start_and_names_the_key(start_server: StartS
     head = data.index(b"\r\n", length) + 2
     data[head] ^= 0xFF
     ended = damaged_start(server, path, bytes(data))
-    assert ended.returncode > 0
-    assert "orders" in ended.log and "panicked" not in ended.log
+    assert [line for line in refusals(ended) if "orders" in line]

@@ -141,7 +141,6 @@ def test_it_ceases_on_a_replica_too(start_server: StartServer) -> None:
 
 def test_its_counters_live_on_in_the_totals(client: Client) -> None:
     before = client.totals()
-    assert set(before) >= {"sent", "received", "returned", "dead", "deleted"}
     client.push("q", *"abc")
     ids = client.take("q", 3)
     client.ack("q", *ids)
@@ -164,16 +163,11 @@ def test_totals_are_of_all_queues_and_outlive_deletion(client: Client) -> None:
 def test_totals_count_since_the_start(start_server: StartServer) -> None:
     server = start_server()
     with server.client() as client:
-        assert counted(client) == {0}
+        assert set(client.totals().values()) == {0}
         client.push("q", "a")
         client.take("q")
         client.call("SAVE")
     server.restart(kill=True)
     with server.client() as client:
         assert client.length("q") == 1
-        assert counted(client) == {0}
-
-
-def counted(client: Client) -> set[int]:
-    totals = client.totals()
-    return {totals[name] for name in ("sent", "received", "returned", "dead", "deleted")}
+        assert set(client.totals().values()) == {0}

@@ -141,7 +141,7 @@ def test_what_the_server_does_to_keys(pair: Pair) -> None:
     dump = pair.source.call("DUMP", "renamed")
     pair.source.call("RESTORE", "restored", 0, dump)
     pair.source.call("UNLINK", "many")
-    pair.source.call("PEXPIRE", "one", 1)
+    pair.source.call("PEXPIREAT", "one", 1)
     pair.check_equal()
     pair.source.push("renamed", "x")
     pair.source.push("restored", "y")

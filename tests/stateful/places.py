@@ -1,6 +1,9 @@
 """The places where a queue can be, behind one face."""
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Protocol, cast
+
+import reliableq
 
 from tests.support.client import Client
 from tests.support.server import Server
@@ -79,13 +82,11 @@ class EmbeddedPlace:
     """Queues in this process."""
 
     def __init__(self) -> None:
-        import reliableq
-
-        self._queues: Any = reliableq.connect("memory:")
+        self._queues = reliableq.connect("memory:")
 
     def push(self, key: str, bodies: list[bytes]) -> list[str]:
         queue = self._queues.queue(key)
-        return [queue.push(bodies[0])] if len(bodies) == 1 else list(queue.push_many(bodies))
+        return [queue.push(bodies[0])] if len(bodies) == 1 else queue.push_many(bodies)
 
     def pop(self, keys: list[str], count: int) -> list[Taken]:
         taken: list[Taken] = []
@@ -96,7 +97,7 @@ class EmbeddedPlace:
         return taken
 
     def ack(self, key: str, ids: list[str]) -> list[str]:
-        return list(self._queues.queue(key).ack(ids))
+        return self._queues.queue(key).ack(ids)
 
     def recover(self, key: str, count: int, elapsed: int) -> list[Taken]:
         messages = self._queues.queue(key).recover(count=count, elapsed=elapsed / 1000)
@@ -114,8 +115,8 @@ class EmbeddedPlace:
         return len(self._queues.queue(key))
 
     def counters(self, key: str) -> dict[str, int] | None:
-        info = self._queues.queue(key).info()
-        return info and {name: int(info[name]) for name in COUNTERS}
+        info = cast(Mapping[str, int] | None, self._queues.queue(key).info())
+        return info and {name: info[name] for name in COUNTERS}
 
     def delete(self, key: str) -> None:
         """Uses the queue up, which is the same to whoever comes later."""

@@ -27,7 +27,9 @@ class CommandError(Exception):
 class Client:
     """One connection of redis-py, used without its table of callbacks."""
 
-    def __init__(self, port: int, protocol: int = 2, db: int = 0, user: str | None = None) -> None:
+    def __init__(
+        self, port: int, protocol: int = 2, db: int = 0, user: str | None = None, patience: float = DEADLINE
+    ) -> None:
         self.protocol = protocol
         self._connection: Any = redis.Connection(
             host="127.0.0.1",
@@ -36,8 +38,8 @@ class Client:
             username=user,
             password="secret" if user else None,
             protocol=protocol,
-            socket_timeout=DEADLINE,
-            socket_connect_timeout=DEADLINE,
+            socket_timeout=patience,
+            socket_connect_timeout=patience,
             driver_info=None,
             retry=Retry(NoBackoff(), 0),
             maint_notifications_config=MaintNotificationsConfig(enabled=False),
@@ -152,4 +154,5 @@ class Client:
     def totals(self) -> dict[str, int]:
         """The module's totals: sent, received, returned, dead, deleted."""
         section = self.info("reliableq_totals")
-        return {name.removeprefix("reliableq_"): int(value) for name, value in section.items()}
+        names = ("sent", "received", "returned", "dead", "deleted")
+        return {name: int(section[f"reliableq_{name}"]) for name in names}
