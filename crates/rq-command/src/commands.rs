@@ -137,7 +137,7 @@ deleted, renamed, evicted or replaced by another type. Inside `MULTI`, a script 
         summary: "Acknowledges delivered messages, which are then gone.",
         complexity: "O(log n) for each ID, with n the number of pages of the queue; O(1) when acknowledged in order",
         since: "0.1.0",
-        access: Access::Write,
+        access: Access::Remove,
         fast: true,
         blocking: false,
         keys: Keys::First,

@@ -39,7 +39,7 @@ fn argument_syntax(argument: &Argument) -> String {
 fn categories(command: &Command) -> String {
     let access = match command.access {
         Access::Read => "@read",
-        Access::Write | Access::Grow => "@write",
+        Access::Write | Access::Remove | Access::Grow => "@write",
         Access::Admin => "@write @admin @dangerous",
     };
     let speed = if command.fast { " @fast" } else { " @slow" };
@@ -115,6 +115,7 @@ const GENERAL: &str = "
 
 - **Errors** begin with a stable word, and say what was expected. A command that is refused has changed
   nothing. `ERR`: an argument is not what was expected. `WRONGTYPE`: the key holds another type.
+  The number of arguments is checked by the command, whose error shows its syntax; `COMMAND INFO` says -1 for it.
 - **Numbers** are decimal, in their shortest form, within 64 bits. **IDs** are `milliseconds-sequence`.
 - **A queue that holds nothing ceases to exist**, as an empty list does: when its last message is
   acknowledged its key is gone, on replicas too. Its counters live on in the totals of the server

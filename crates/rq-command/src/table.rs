@@ -28,8 +28,10 @@ pub enum Verb {
 pub enum Access {
     /// It only looks.
     Read,
-    /// It changes queues.
+    /// It changes queues, and shows what is in them.
     Write,
+    /// It takes messages away, and shows none of them.
+    Remove,
     /// It changes queues, and takes memory: refused when there is none left.
     Grow,
     /// It changes queues on behalf of a server or an operator, not of a client.

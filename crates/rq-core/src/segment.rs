@@ -75,6 +75,7 @@ pub(crate) enum Full {
 #[derive(Debug, Clone, Default)]
 struct Large {
     payloads: Vec<Box<[u8]>>,
+    /// Bytes allocated for them.
     bytes: usize,
 }
 
@@ -310,7 +311,7 @@ impl Segment {
             // Two bytes a large payload: a page holds far fewer than 65,536.
             let number = large.payloads.len() as u16;
             large.payloads.push(payload.into());
-            large.bytes += payload.len();
+            large.bytes += allocated(payload.len());
             self.page[start..start + 2].copy_from_slice(&number.to_le_bytes());
             word = LARGE;
         }
@@ -435,7 +436,7 @@ impl Segment {
             && let Some(large) = self.large.as_mut()
             && let Some(payload) = large.payloads.get_mut(number)
         {
-            large.bytes -= payload.len();
+            large.bytes -= allocated(payload.len());
             *payload = Box::default();
         }
         self.set_record(slot, GONE, sealed);
@@ -497,7 +498,7 @@ impl Segment {
             let large = self.large.get_or_insert_default();
             self.page[start..start + 2]
                 .copy_from_slice(&(large.payloads.len() as u16).to_le_bytes());
-            large.bytes += payload.len();
+            large.bytes += allocated(payload.len());
             large.payloads.push(payload);
             self.used += 2;
         } else {
@@ -560,7 +561,7 @@ impl Segment {
         let large = self
             .large
             .as_ref()
-            .map_or(0, |l| l.payloads.iter().map(|p| p.len()).sum());
+            .map_or(0, |l| l.payloads.iter().map(|p| allocated(p.len())).sum());
         ensure(
             large == self.large.as_ref().map_or(0, |l| l.bytes),
             "large bytes do not add up",
@@ -571,4 +572,14 @@ impl Segment {
 /// Bytes that a payload takes in the page.
 fn inline_length(length: usize) -> usize {
     if length <= INLINE_MAX { length } else { 2 }
+}
+
+/// Bytes that an allocation takes from common allocators, which have four sizes from one power of
+/// two to the next.
+fn allocated(length: usize) -> usize {
+    match length {
+        0 => 0,
+        1..=128 => length.next_multiple_of(16),
+        _ => length.next_multiple_of((length - 1).next_power_of_two() / 8),
+    }
 }

@@ -99,7 +99,7 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
 fn flags(command: &Command) -> String {
     let mut flags = match command.access {
         Access::Read => "readonly",
-        Access::Write => "write",
+        Access::Write | Access::Remove => "write",
         Access::Grow => "write deny-oom",
         Access::Admin => "write admin",
     }

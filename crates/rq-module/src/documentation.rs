@@ -21,6 +21,7 @@ fn key_flags(command: &Command) -> u64 {
                 | raw::REDISMODULE_CMD_KEY_ACCESS
                 | raw::REDISMODULE_CMD_KEY_UPDATE
         }
+        Access::Remove => raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_DELETE,
         Access::Admin => raw::REDISMODULE_CMD_KEY_RW | raw::REDISMODULE_CMD_KEY_UPDATE,
     };
     u64::from(flags)
