@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from reliableq import demo
+from reliableq.demo import main
 
 
 def test_the_story_goes_as_told() -> None:
@@ -21,5 +21,5 @@ def test_the_story_goes_as_told() -> None:
 def test_a_story_that_goes_wrong_ends_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reliableq.Queue.recover", lambda self, count, elapsed: [])
     with pytest.raises(SystemExit) as end:
-        demo.main()
+        main()
     assert "not as told" in str(end.value.code)
