@@ -43,11 +43,11 @@ def test_transcript_is_what_a_server_answers(client: Client) -> None:
             line = line.replace(told, real)
         answer = as_shown(client.call(*shlex.split(line)))
         if not milliseconds:
-            told, real = (re.search(r"\d{13}", text) for text in (shown, answer))
-            assert told and real
-            milliseconds[told[0]] = real[0]
-        for told_ms, real_ms in milliseconds.items():
-            shown = shown.replace(told_ms, real_ms)
+            in_readme, given = (re.search(r"\d{13}", text) for text in (shown, answer))
+            assert in_readme and given
+            milliseconds[in_readme[0]] = given[0]
+        for told, real in milliseconds.items():
+            shown = shown.replace(told, real)
         assert answer == shown
 
 
