@@ -24,9 +24,8 @@ class Plan:
     blocked_clients: tuple[int, ...]
 
 
-# Sizes of which only the main one has limits; `quick` keeps the limits' own figures comparable.
 def full(sizes: tuple[int, ...]) -> Plan:
-    """Everything, in about twenty minutes on two processors."""
+    """Everything, in about a quarter of an hour on two processors."""
     return Plan(
         quick=False,
         sizes=sizes,
