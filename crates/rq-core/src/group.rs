@@ -140,7 +140,7 @@ impl Group {
             }
         }
         if before != self.settle_hint {
-            store.compact(self.settled);
+            store.compact(self.settled, before);
         }
         self.settled = id;
         true

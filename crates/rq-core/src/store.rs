@@ -305,8 +305,8 @@ impl Store {
     /// Rewrites a segment that is mostly dead, together with the one before where both fit half a
     /// page, so that a stuck message pins neither the page nor the slots of its neighbours. The
     /// open last segment is left alone. Places are no longer good afterwards.
-    pub(crate) fn compact(&mut self, id: Id) {
-        let Some(entry) = self.search(&mut Hint::default(), |base| base.id <= id) else {
+    pub(crate) fn compact(&mut self, id: Id, mut hint: Hint) {
+        let Some(entry) = self.search(&mut hint, |base| base.id <= id) else {
             return;
         };
         if entry + 1 >= self.entries.len() {
