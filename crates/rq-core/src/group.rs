@@ -11,6 +11,7 @@
 
 use crate::delivered::Delivered;
 use crate::id::Id;
+use crate::invariants::ensure;
 use crate::record::{Record, Records};
 use crate::segment::{GONE, NONE};
 use crate::store::{Hint, Place, Store, Stored};
@@ -267,7 +268,6 @@ impl Group {
 
     /// What must hold between two operations; see the head of this file.
     pub(crate) fn check(&self, store: &Store) -> Result<(), String> {
-        let ensure = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         self.records.check()?;
         let (mut length, mut time) = (0u64, 0);
         for number in self.delivered.iter(&self.records) {

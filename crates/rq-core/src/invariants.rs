@@ -2,6 +2,11 @@
 
 use crate::queue::Queue;
 
+/// An error that says what does not hold.
+pub(crate) fn ensure(holds: bool, what: &str) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what.to_owned()) }
+}
+
 impl Queue {
     /// Walks the whole queue and checks that everything adds up. For tests: linear in its size.
     ///
@@ -11,9 +16,7 @@ impl Queue {
         self.store.check()?;
         self.group.check(&self.store)?;
         let last = self.store.messages().last();
-        if last.is_some_and(|message| message.id > self.last_id) {
-            return Err("a message above the last ID made".to_owned());
-        }
-        Ok(())
+        let below = last.is_none_or(|message| message.id <= self.last_id);
+        ensure(below, "a message above the last ID made")
     }
 }

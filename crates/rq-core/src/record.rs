@@ -8,6 +8,8 @@
 //! Invariants: `live` is the number of records in use, in a chunk and in all; a chunk with room
 //! has its bit in `open`; the last chunk has records.
 
+use crate::invariants::ensure;
+
 /// In place of a record number: no record.
 pub(crate) const NIL: u32 = u32::MAX;
 
@@ -292,7 +294,6 @@ impl Records {
 
     /// What must hold between two operations; see the head of this file.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let ensure = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         let (mut live, mut room) = (0, 0);
         for (number, chunk) in self.chunks.iter().enumerate() {
             let used = chunk

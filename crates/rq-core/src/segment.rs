@@ -21,6 +21,7 @@
 //! slots beyond `records.len()` have no record; `dead` is the sum of the page bytes of gone slots.
 
 use crate::id::Id;
+use crate::invariants::ensure;
 
 /// Largest page. Fits an allocator's size class, and 16-bit offsets with a flag bit to spare.
 pub(crate) const PAGE: usize = 16 * 1024;
@@ -520,7 +521,6 @@ impl Segment {
             .map(|s| self.inline(s).0.len())
             .sum();
         let table = self.slots() * self.layout.slot_size();
-        let ensure = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         ensure(
             self.records.len() <= self.slots(),
             "more records than slots",

@@ -12,6 +12,7 @@
 use std::collections::VecDeque;
 
 use crate::id::Id;
+use crate::invariants::ensure;
 use crate::segment::{Base, Full, GONE, Layout, PAGE, Segment};
 
 #[derive(Debug, Clone)]
@@ -376,7 +377,6 @@ impl Store {
 
     /// What must hold between two operations; see the head of this file.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let ensure = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         let (mut live, mut heap, mut holes) = (0, 0, 0);
         for (i, entry) in self.entries.iter().enumerate() {
             if let Some(next) = self.entries.get(i + 1) {
