@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.client import Client
-from tests.support.clock import Clock, build_shim
+from tests.support.clock import BASE, Clock, build_shim
 from tests.support.effort import EFFORT
 from tests.support.server import Server, module_path, server_command
 
@@ -104,4 +104,22 @@ def new_clock(clock_shim: Path, tmp_path: Path) -> Callable[[], Clock]:
 
 @pytest.fixture
 def clock(new_clock: Callable[[], Clock]) -> Clock:
+    """A clock that a test sets. Not every server sees at once that it was set: see Server.wait_for_time."""
     return new_clock()
+
+
+@pytest.fixture(scope="session")
+def clock_stands(start_shared: StartServer, clock_shim: Path, tmp_path_factory: pytest.TempPathFactory) -> bool:
+    """Whether the server's time stands still when its clock does."""
+    clock = Clock(clock_shim, tmp_path_factory.mktemp("clock") / "clock")
+    clock.stand_at(BASE)
+    with start_shared(clock).client() as client:
+        return all(client.call("TIME") == [b"%d" % (BASE // 1000), b"0"] for _ in range(20))
+
+
+@pytest.fixture
+def exact_clock(clock: Clock, clock_stands: bool) -> Clock:
+    """A clock whose every setting is seen at once, to the millisecond."""
+    if not clock_stands:
+        pytest.skip("this server looks at the clock now and then, and reckons its time on in between")
+    return clock

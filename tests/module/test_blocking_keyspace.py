@@ -244,3 +244,49 @@ def test_a_push_while_clients_are_paused(server: Server, client: Client) -> None
         controller.call("CLIENT", "UNPAUSE")
         assert len(pusher.read()) == 1
     assert bodies(waiter.reply()) == [b"a"]
+
+
+def test_a_failover_while_clients_wait(start_server: StartServer) -> None:
+    primary, replica = start_server(), start_server()
+    replica.follow(primary)
+    waiters = [pop_waiting(primary, "q", "r") for _ in range(3)]
+    with primary.client() as source, replica.client() as copy:
+        source.push("q", "a")
+        assert bodies(waiters[0].reply()) == [b"a"]
+        source.call("FAILOVER")
+        wait_until("the replica is a primary", lambda: copy.info("replication")["role"] == "master")
+        for waiter in waiters[1:]:
+            with pytest.raises(CommandError) as error:
+                waiter.reply()
+            assert error.value.code == "UNBLOCKED"
+        copy.push("q", "b")
+        primary.catch_up(replica)
+        assert source.digest("q") == copy.digest("q")
+
+
+def test_a_reload_while_clients_wait(server: Server, client: Client) -> None:
+    client.push("q", "old")
+    client.take("q")
+    waiters = [pop_waiting(server, "q", "r") for _ in range(2)]
+    client.call("DEBUG", "RELOAD")
+    assert all(waiter.is_blocked for waiter in waiters)
+    client.push("q", "a", "b")
+    assert [bodies(waiter.reply()) for waiter in waiters] == [[b"a"], [b"b"]]
+
+
+def test_a_drained_queue_that_gets_messages_in_every_way(server: Server, client: Client) -> None:
+    """A server may remember that a queue had nothing for its waiters, but not for too long."""
+    for bring in (bring_by_rename, bring_by_restore, bring_by_copy, bring_by_move, bring_by_swap):
+        client.call("FLUSHALL")
+        waiter = pop_waiting(server, "q")
+        client.push("q", "first")
+        assert bodies(waiter.reply()) == [b"first"]
+        again = pop_waiting(server, "q")
+        client.push("q", "second")
+        assert bodies(again.reply()) == [b"second"]
+        last = pop_waiting(server, "q")
+        client.transaction(("RQ.PUSH", "q", "third"), ("RQ.POP", "q"))
+        assert last.is_blocked
+        client.call("DEL", "q")
+        bring(client)
+        assert bodies(last.reply()) == [b"a"]

@@ -13,7 +13,7 @@ from tests.support.wait import wait_until
 @pytest.mark.essential
 def test_the_module_and_its_type(client: Client) -> None:
     names = [fields[fields.index(b"name") + 1] for fields in client.call("MODULE", "LIST")]
-    assert names == [b"reliableq"]
+    assert b"reliableq" in names
     client.push("q", "a")
     assert client.call("TYPE", "q") == b"RELIABLEQ"
 
@@ -173,6 +173,17 @@ def test_rename_and_move(client: Client) -> None:
     assert client.digest("q") == before
     assert client.take("q") != []
     client.call("SELECT", 0)
+
+
+@pytest.mark.essential
+def test_a_client_stays_in_its_database(client: Client) -> None:
+    """Whatever the module listens to, it must not disturb commands, also those about other types."""
+    client.call("SET", "here", "x")
+    for make in ("RPUSH", "RQ.PUSH"):
+        client.call(make, make, "x")
+        for command in (("COPY", make, make, "DB", 3), ("MOVE", make, 4), ("SWAPDB", 3, 4)):
+            client.call(*command)
+            assert client.call("GET", "here") == b"x", f"{command} led elsewhere"
 
 
 def test_expiry(client: Client) -> None:

@@ -63,17 +63,17 @@ def test_waiting_and_pending_are_apart(client: Client) -> None:
     assert [row[0] for row in client.pending("q")] == [a]
 
 
-def test_pending_rows_tell_times_and_deliveries(start_server: StartServer, clock: Clock) -> None:
-    clock.stand_at(BASE)
-    with start_server(clock).client(protocol=3) as client:
+def test_pending_rows_tell_times_and_deliveries(start_server: StartServer, exact_clock: Clock) -> None:
+    exact_clock.stand_at(BASE)
+    with start_server(exact_clock).client(protocol=3) as client:
         a, b = client.push("q", "a", "b")
         client.take("q")
-        clock.stand_at(BASE + 5)
+        exact_clock.stand_at(BASE + 5)
         client.take("q")
-        clock.stand_at(BASE + 30)
+        exact_clock.stand_at(BASE + 30)
         assert client.pending("q") == [[a, b"a", BASE, 30, 1], [b, b"b", BASE + 5, 25, 1]]
         client.recover("q", 1)
-        clock.stand_at(BASE + 31)
+        exact_clock.stand_at(BASE + 31)
         assert client.pending("q") == [[b, b"b", BASE + 5, 26, 1], [a, b"a", BASE + 30, 1, 2]]
 
 

@@ -117,17 +117,17 @@ def test_first_and_last_id(client: Client) -> None:
     assert facts(client, "first-id", "last-id") == (ids[1], ids[2])
 
 
-def test_age_is_that_of_the_oldest_message(start_server: StartServer, clock: Clock) -> None:
-    clock.stand_at(BASE)
-    with start_server(clock).client() as client:
+def test_age_is_that_of_the_oldest_message(start_server: StartServer, exact_clock: Clock) -> None:
+    exact_clock.stand_at(BASE)
+    with start_server(exact_clock).client() as client:
         client.push("q", "a")
-        clock.stand_at(BASE + 500)
+        exact_clock.stand_at(BASE + 500)
         client.push("q", "b")
         assert facts(client, "age") == (500,)
         client.ack("q", *client.take("q"))
-        clock.stand_at(BASE + 750)
+        exact_clock.stand_at(BASE + 750)
         assert facts(client, "age") == (250,)
-        clock.stand_at(BASE - 1000)
+        exact_clock.stand_at(BASE - 1000)
         assert facts(client, "age") == (0,)
 
 

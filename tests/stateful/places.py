@@ -65,7 +65,7 @@ class ModulePlace:
 
     def counters(self, key: str) -> dict[str, int] | None:
         info = self.client.queue_info(key)
-        return info and {name: int(info[name]) for name in COUNTERS}
+        return None if info is None else {name: int(info[name]) for name in COUNTERS}
 
     def delete(self, key: str) -> None:
         self.client.call("DEL", key)
@@ -116,7 +116,7 @@ class EmbeddedPlace:
 
     def counters(self, key: str) -> dict[str, int] | None:
         info = cast(Mapping[str, int] | None, self._queues.queue(key).info())
-        return info and {name: info[name] for name in COUNTERS}
+        return None if info is None else {name: info[name] for name in COUNTERS}
 
     def delete(self, key: str) -> None:
         """Uses the queue up, which is the same to whoever comes later."""

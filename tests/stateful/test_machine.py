@@ -29,7 +29,7 @@ def test_the_module_the_embedded_queue_and_the_model(pair: tuple[Server, Server]
                 client.call("FLUSHALL")
             super().__init__([EmbeddedPlace()], ModulePlace(primary), replica)
 
-    run_state_machine_as_test(OnServers, settings=settings(max_examples=effort(40), stateful_step_count=40))
+    run_state_machine_as_test(OnServers, settings=settings(max_examples=effort(60), stateful_step_count=50))
 
 
 def test_the_embedded_queue_and_the_model() -> None:

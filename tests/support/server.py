@@ -209,6 +209,15 @@ class Server:
     def client(self, protocol: int = 2, db: int = 0, user: str | None = None) -> Client:
         return Client(self.port, protocol, db, user)
 
+    def wait_for_time(self, milliseconds: int) -> None:
+        """Waits until the server has noticed, to the second, that its clock was set. Valkey 9 looks at
+        it in each cron only."""
+        with self.client() as client:
+            wait_until(
+                "the server has seen its clock",
+                lambda: abs(int(client.call("TIME")[0]) - milliseconds // 1000) <= 1,
+            )
+
     @contextmanager
     def configured(self, **settings: str) -> Iterator[None]:
         """Changes settings of the running server, and changes them back."""

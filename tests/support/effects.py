@@ -1,0 +1,54 @@
+"""Effects as docs/format.md describes them, written by hand, and those that a server propagated."""
+
+from collections.abc import Iterator
+
+from tests.support.server import Server
+
+PUSH, DELIVER, ACKNOWLEDGE, REDELIVER = 1, 2, 3, 4
+
+Command = list[bytes]
+
+
+def number(value: int) -> bytes:
+    """An unsigned number: 7 bits a byte, lowest first."""
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def head(kind: int, *numbers: int, version: int = 1) -> bytes:
+    return bytes([version, kind]) + b"".join(number(value) for value in numbers)
+
+
+def push(first: tuple[int, int], count: int, raises: bool = False) -> bytes:
+    """The head of a push of `count` messages, whose first ID is given."""
+    return head(PUSH, int(raises), *first, count)
+
+
+def propagated(server: Server) -> list[Command]:
+    """The RQ.APPLY commands in the append-only file of a server, without the first word."""
+    files = sorted((server.folder / "appendonlydir").glob("*.incr.aof"))
+    commands = [command for path in files for command in _commands(path.read_bytes())]
+    return [command[1:] for command in commands if command[0].upper() == b"RQ.APPLY"]
+
+
+def _commands(data: bytes) -> Iterator[Command]:
+    place = 0
+
+    def line() -> bytes:
+        nonlocal place
+        start, place = place, data.index(b"\r\n", place) + 2
+        return data[start : place - 2]
+
+    while place < len(data):
+        if data[place : place + 1] == b"#":  # a remark, such as the time
+            line()
+            continue
+        words = []
+        for _ in range(int(line()[1:])):
+            length = int(line()[1:])
+            words.append(data[place : place + length])
+            place += length + 2
+        yield words
