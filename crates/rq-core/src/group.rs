@@ -256,6 +256,11 @@ impl Group {
             })
     }
 
+    /// The record of a message, where it has one.
+    pub(crate) fn record(&self, message: &Stored<'_>) -> Option<&Record> {
+        self.records.get(message.record)
+    }
+
     /// The longest delivered message.
     pub(crate) fn first_delivered(&self, store: &Store) -> Option<Id> {
         self.iter_delivered(store, 0).next().map(|(m, _)| m.id)

@@ -58,6 +58,24 @@ impl Id {
         Self::new(self.milliseconds, self.sequence.wrapping_add(n))
     }
 
+    /// The ID behind this one.
+    #[must_use]
+    pub fn successor(self) -> Option<Self> {
+        match self.sequence.checked_add(1) {
+            Some(sequence) => Some(Self::new(self.milliseconds, sequence)),
+            None => Some(Self::new(self.milliseconds.checked_add(1)?, 0)),
+        }
+    }
+
+    /// The ID before this one.
+    #[must_use]
+    pub fn predecessor(self) -> Option<Self> {
+        match self.sequence.checked_sub(1) {
+            Some(sequence) => Some(Self::new(self.milliseconds, sequence)),
+            None => Some(Self::new(self.milliseconds.checked_sub(1)?, u64::MAX)),
+        }
+    }
+
     /// Raises a floor by an ID that was just made at `now`: the largest ID known to have been
     /// given, so that a queue made anew starts above it. An ID from a time that neither the clock
     /// nor the floor has reached comes from a restored queue, and must not drag every other

@@ -40,4 +40,4 @@ pub use apply::Applied;
 pub use counters::Counters;
 pub use error::Error;
 pub use id::{Id, IdText, InvalidId};
-pub use queue::{Delivery, Info, Pending, Pushed, Queue, Waiting};
+pub use queue::{Delivery, Held, Info, Meta, Pending, Pushed, Queue, State, Waiting};

@@ -9,7 +9,9 @@ use crate::effect;
 use crate::error::Error;
 use crate::group::Group;
 use crate::id::Id;
-use crate::store::{Hint, Store};
+use crate::record::Record;
+use crate::segment::GONE;
+use crate::store::{Hint, Store, Stored};
 
 /// Times are stored in 48 bits.
 pub(crate) const TIME_END: u64 = Id::MILLISECONDS_END;
@@ -63,6 +65,21 @@ pub struct Delivery<'a> {
     pub payload: &'a [u8],
     /// How often it was delivered, this time included.
     pub deliveries: u32,
+    /// Milliseconds of this delivery.
+    pub time: u64,
+}
+
+impl Delivery<'_> {
+    /// What is known of the message.
+    #[must_use]
+    pub fn meta(&self) -> Meta {
+        Meta {
+            state: State::Delivered,
+            deliveries: self.deliveries,
+            enqueued: self.id.milliseconds,
+            last_delivery: self.time,
+        }
+    }
 }
 
 /// A waiting message.
@@ -87,6 +104,50 @@ pub struct Pending<'a> {
     pub elapsed: u64,
     /// How often it was delivered.
     pub deliveries: u32,
+}
+
+/// What became of a message so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It was never delivered.
+    Waiting,
+    /// It was delivered and not acknowledged.
+    Delivered,
+}
+
+impl State {
+    /// Its name, in replies.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Waiting => "waiting",
+            State::Delivered => "delivered",
+        }
+    }
+}
+
+/// What is known of a message beside its payload. Fields are added, never changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meta {
+    /// Where it stands.
+    pub state: State,
+    /// How often it was delivered.
+    pub deliveries: u32,
+    /// Milliseconds of its push.
+    pub enqueued: u64,
+    /// Milliseconds of its last delivery, 0 before the first.
+    pub last_delivery: u64,
+}
+
+/// A message, whatever its state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held<'a> {
+    /// Its ID.
+    pub id: Id,
+    /// Its payload.
+    pub payload: &'a [u8],
+    /// What is known of it.
+    pub meta: Meta,
 }
 
 /// A queue in numbers.
@@ -206,6 +267,7 @@ impl Queue {
                 id: message.id,
                 payload: message.payload,
                 deliveries: 1,
+                time,
             });
         });
     }
@@ -275,6 +337,7 @@ impl Queue {
                     id: message.id,
                     payload: message.payload,
                     deliveries,
+                    time,
                 });
             });
     }
@@ -360,6 +423,52 @@ impl Queue {
             deliveries: record.deliveries,
         });
         Counted(pending, count)
+    }
+
+    /// Messages from one ID to another, both included, in ID order whatever their state, or in
+    /// the reverse order.
+    pub fn range(&self, from: Id, to: Id, reverse: bool) -> impl Iterator<Item = Held<'_>> {
+        let store = &self.store;
+        let start = if !reverse {
+            store.seek_id(from)
+        } else if let Some(above) = to.successor() {
+            (store.seek_id(above)).map_or_else(|| store.last(), |place| store.before(place))
+        } else {
+            store.last()
+        };
+        let step = move |&place: &_| {
+            if reverse {
+                store.before(place)
+            } else {
+                store.after(place)
+            }
+        };
+        std::iter::successors(start, step)
+            .filter_map(move |place| store.get(place))
+            .take_while(move |message| from <= message.id && message.id <= to)
+            .filter(|message| message.record != GONE)
+            .map(|message| self.held(&message))
+    }
+
+    fn held<'a>(&self, message: &Stored<'a>) -> Held<'a> {
+        let record = self.group.record(message);
+        Held {
+            id: message.id,
+            payload: message.payload,
+            meta: Meta {
+                state: record.map_or(State::Waiting, |_| State::Delivered),
+                deliveries: record.map_or(0, |record| record.deliveries),
+                enqueued: message.id.milliseconds,
+                last_delivery: record.map_or(0, Record::time),
+            },
+        }
+    }
+
+    /// Up to `parts` - 1 IDs that cut the queue into parts of nearly equal counts: each is the
+    /// first of its part. Costs a look at each page, and none at payloads.
+    #[must_use]
+    pub fn split(&self, parts: u64) -> Vec<Id> {
+        self.store.split(parts)
     }
 
     /// The queue in numbers.

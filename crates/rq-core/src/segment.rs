@@ -247,6 +247,29 @@ impl Segment {
         found.then_some(slot)
     }
 
+    /// The first slot whose ID is at least this one; `slots()` when there is none.
+    pub(crate) fn seek_id(&self, base: Base, id: Id) -> usize {
+        let Some(delta) = id.milliseconds.checked_sub(base.id.milliseconds) else {
+            return 0;
+        };
+        if self.layout == Layout::Sparse {
+            let wanted = (delta, id.sequence);
+            return self.partition(0, |s| {
+                (self.milliseconds(s), self.sparse_sequence(s)) < wanted
+            });
+        }
+        let first = self.partition(0, |s| self.milliseconds(s) < delta);
+        let end = self.partition(first, |s| self.milliseconds(s) == delta);
+        let sequence = if delta == 0 { base.id.sequence } else { 1 };
+        let further = usize::try_from(id.sequence.saturating_sub(sequence)).unwrap_or(usize::MAX);
+        first.saturating_add(further).min(end)
+    }
+
+    /// Slots that hold a message.
+    pub(crate) fn live_slots(&self) -> impl Iterator<Item = usize> {
+        (0..self.slots()).filter(|&slot| self.record(slot) != GONE)
+    }
+
     /// The first slot whose ordinal is at least this one; `slots()` when there is none.
     pub(crate) fn seek_ordinal(&self, base: Base, ordinal: u64) -> usize {
         let delta = ordinal.saturating_sub(base.ordinal);
@@ -544,6 +567,10 @@ impl Segment {
             ensure(
                 self.seek_ordinal(base, ordinal) == slot,
                 "a slot is not found by its ordinal",
+            )?;
+            ensure(
+                self.seek_id(base, id) == slot,
+                "a slot is not sought by its ID",
             )?;
             if slot > 0 {
                 let before = self.id(base, slot - 1);

@@ -164,6 +164,63 @@ impl Store {
         self.place_from(entry, slot)
     }
 
+    /// The place of the first message, gone or not, whose ID is at least this one.
+    pub(crate) fn seek_id(&self, id: Id) -> Option<Place> {
+        let Some(entry) = self.search(&mut Hint::default(), |base| base.id <= id) else {
+            return self.place_from(0, 0);
+        };
+        let slot = (self.segment(entry)).map_or(0, |(base, segment)| segment.seek_id(base, id));
+        self.place_from(entry, slot)
+    }
+
+    /// The last place of all.
+    pub(crate) fn last(&self) -> Option<Place> {
+        self.place_before(self.entries.len(), 0)
+    }
+
+    /// The place before this one.
+    pub(crate) fn before(&self, place: Place) -> Option<Place> {
+        self.place_before(place.entry, place.slot)
+    }
+
+    fn place_before(&self, mut entry: usize, mut slot: usize) -> Option<Place> {
+        loop {
+            if let Some(slot) = slot.checked_sub(1) {
+                return Some(Place { entry, slot });
+            }
+            entry = entry.checked_sub(1)?;
+            slot = self
+                .segment(entry)
+                .map_or(0, |(_, segment)| segment.slots());
+        }
+    }
+
+    /// IDs of messages that cut the store into parts of nearly equal counts, from the counts of
+    /// the segments.
+    pub(crate) fn split(&self, parts: u64) -> Vec<Id> {
+        let parts = parts.min(self.live.max(1));
+        // In 128 bits: the product may not fit 64.
+        let position =
+            |part: u64| (u128::from(self.live) * u128::from(part) / u128::from(parts)) as u64;
+        let mut positions = (1..parts).map(position).peekable();
+        let (mut cuts, mut passed) = (Vec::new(), 0);
+        for entry in 0..self.entries.len() {
+            let Some((base, segment)) = self.segment(entry) else {
+                continue;
+            };
+            let end = passed + segment.live() as u64;
+            let mut slots = segment.live_slots();
+            while let Some(position) = positions.next_if(|&position| position < end) {
+                if let Some(slot) = slots.nth((position - passed) as usize) {
+                    cuts.push(segment.id(base, slot));
+                }
+                passed = position + 1;
+            }
+            passed = end;
+        }
+        cuts
+    }
+
     /// This place, or the first one behind it that exists.
     fn place_from(&self, mut entry: usize, mut slot: usize) -> Option<Place> {
         loop {

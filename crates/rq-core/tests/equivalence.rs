@@ -215,6 +215,7 @@ impl Run {
             .map(|p| (p.id, p.payload.to_vec(), p.last_delivery, p.deliveries))
             .collect();
         assert_eq!(pending, self.model.delivered);
+        self.compare_ranges();
         for start in [-3i64, 1, 2] {
             let all = self.queue.inspect_pending(self.now, 0, u64::MAX).count() as i64;
             let from = if start < 0 {
@@ -238,6 +239,54 @@ impl Run {
             let part: Vec<Id> = self.queue.inspect_waiting(start, 2).map(|w| w.id).collect();
             let model = self.model.waiting.iter().skip(from as usize).take(2);
             assert_eq!(part, model.map(|w| w.0).collect::<Vec<_>>());
+        }
+    }
+}
+
+impl Run {
+    /// Ranges between some IDs, both ways, and cuts into parts.
+    fn compare_ranges(&self) {
+        let mut all: Vec<(Id, u64, u32)> = (self.model.waiting.iter().map(|w| (w.0, 0, 0)))
+            .chain(self.model.delivered.iter().map(|d| (d.0, d.2, d.3)))
+            .collect();
+        all.sort_unstable();
+        let middle = all.get(all.len() / 2).map_or(Id::default(), |m| m.0);
+        let ends = [
+            Id::default(),
+            middle,
+            middle.successor().unwrap(),
+            Id::new(u64::MAX, u64::MAX),
+        ];
+        for from in ends {
+            for to in ends {
+                let mut expected: Vec<_> = all
+                    .iter()
+                    .copied()
+                    .filter(|m| from <= m.0 && m.0 <= to)
+                    .collect();
+                let row = |h: rq_core::Held<'_>| (h.id, h.meta.last_delivery, h.meta.deliveries);
+                let got: Vec<_> = self.queue.range(from, to, false).map(row).collect();
+                assert_eq!(got, expected);
+                let got: Vec<_> = self.queue.range(from, to, true).map(row).collect();
+                expected.reverse();
+                assert_eq!(got, expected);
+            }
+        }
+        for parts in [1, 2, 3, 7, 1000] {
+            let mut bounds = vec![0];
+            for id in self.queue.split(parts) {
+                bounds.push(all.iter().position(|m| m.0 == id).unwrap());
+            }
+            bounds.push(all.len());
+            assert!(bounds.len() as u64 <= parts + 1 && bounds.is_sorted());
+            let sizes: Vec<usize> = bounds.windows(2).map(|pair| pair[1] - pair[0]).collect();
+            if all.len() as u64 >= parts {
+                let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
+                assert!(
+                    sizes.len() as u64 == parts && most - least <= 1,
+                    "{sizes:?}"
+                );
+            }
         }
     }
 }
