@@ -94,6 +94,7 @@ over its `maxmemory`.",
         arguments: &[
             option("COUNT", "count", Kind::Integer),
             option("BLOCK", "milliseconds", Kind::Integer),
+            option("WITHMETA", "withmeta", Kind::Word),
             option("KEYS", "numkeys", Kind::Integer),
             several("key", Kind::Key),
         ],
@@ -129,7 +130,11 @@ With `BLOCK`, a client waits until one of the queues has a message, at most so m
 0 for ever. Clients are served in the order in which they began to wait; a client that is woken \
 takes only from the queue that woke it. Waiting makes no key, and goes on when a key is \
 deleted, renamed, evicted or replaced by another type. Inside `MULTI`, a script or a function \
-`BLOCK` does not wait.",
+`BLOCK` does not wait.
+
+With `WITHMETA` each row has one more element, a map (a flat array in RESP2) with what is known of \
+the message: `state` (`delivered`), `deliveries`, `enqueued` and `last-delivery` (Unix \
+milliseconds). Later releases add fields; readers should pass over those they do not know.",
     },
     Command {
         verb: Verb::Acknowledge,
@@ -171,6 +176,7 @@ messages are left out of the reply. When the last message of a queue is gone, so
             KEY,
             argument("count", Kind::Integer),
             argument("elapsed", Kind::Integer),
+            option("WITHMETA", "withmeta", Kind::Word),
         ],
         outcomes: &[same(
             "always",
@@ -187,7 +193,8 @@ messages are left out of the reply. When the last message of a queue is gone, so
         notes: "\
 Takes at most `count` messages whose last delivery was `elapsed` milliseconds ago or longer. Each \
 counts one more delivery, its last delivery is now, and it moves to the tail of the delivered \
-list. A message is looked at once, so that `elapsed` 0 gives each at most once.",
+list. A message is looked at once, so that `elapsed` 0 gives each at most once. `WITHMETA` as \
+for `RQ.POP`.",
     },
     Command {
         verb: Verb::Inspect,
@@ -225,6 +232,78 @@ list. A message is looked at once, so that `elapsed` 0 gives each at most once."
             WRONG_TYPE,
         ],
         notes: "A negative `start` counts from the end: -1 is the last message.",
+    },
+    Command {
+        verb: Verb::Range,
+        name: "RQ.RANGE",
+        summary: "Shows messages in the order of their IDs, whatever their state.",
+        complexity: "O(log n) to find the first, with n the number of pages of the queue, and O(1) for each message shown",
+        since: "0.1.0",
+        access: Access::Read,
+        fast: false,
+        blocking: false,
+        keys: Keys::First,
+        arguments: &[
+            KEY,
+            argument("min", Kind::Text),
+            argument("max", Kind::Text),
+            option("REV", "rev", Kind::Word),
+            option("COUNT", "count", Kind::Integer),
+            option("WITHMETA", "withmeta", Kind::Word),
+        ],
+        outcomes: &[
+            same(
+                "without `WITHMETA`",
+                "array of rows: ID, payload (bulk strings)",
+            ),
+            Outcome {
+                when: "with `WITHMETA`",
+                resp2: "array of rows: ID, payload (bulk strings), flat array of names and values",
+                resp3: "array of rows: ID, payload (bulk strings), map of names to values",
+            },
+            same(
+                "there is no queue, or nothing between the bounds",
+                "empty array",
+            ),
+        ],
+        errors: &[
+            BAD_COUNT,
+            (
+                Code::Argument,
+                "`min` or `max` is none of `-`, `+`, an ID, or `(` and an ID",
+            ),
+            WRONG_TYPE,
+        ],
+        notes: "\
+`-` and `+` are the ends, `(id` leaves that ID out. `min` stands before `max` also with `REV`, which \
+gives the highest first. `COUNT` is 1000 unless told, and a reply ends early at about 8 MiB, but has \
+at least one row if there is one: go on from the last ID seen, left out. What is acknowledged \
+meanwhile may be missing; nothing appears twice. `WITHMETA` as for `RQ.POP`; `state` is `waiting` \
+or `delivered`, and `last-delivery` 0 before the first.",
+    },
+    Command {
+        verb: Verb::Split,
+        name: "RQ.SPLIT",
+        summary: "Gives IDs that cut a queue into parts of nearly equal counts.",
+        complexity: "O(n) with n the number of pages of the queue; payloads are not touched",
+        since: "0.1.0",
+        access: Access::Read,
+        fast: false,
+        blocking: false,
+        keys: Keys::First,
+        arguments: &[KEY, argument("n", Kind::Integer)],
+        outcomes: &[same(
+            "always",
+            "array of up to n - 1 bulk strings, growing: each is the first ID of a part; empty when one part is enough, or there is no queue",
+        )],
+        errors: &[
+            (
+                Code::Argument,
+                "`n` is not from 1 to 65536, or an argument is missing",
+            ),
+            WRONG_TYPE,
+        ],
+        notes: "For readers that take a queue in parallel, each a range of `RQ.RANGE`.",
     },
     Command {
         verb: Verb::Length,

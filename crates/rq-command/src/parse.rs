@@ -12,6 +12,11 @@ use crate::document;
 use crate::refusal::Refusal;
 use crate::table::Verb;
 
+/// Messages of a range, unless told.
+const RANGE_COUNT: u64 = 1000;
+/// Parts that a queue can be cut into.
+const MOST_PARTS: u64 = 65_536;
+
 /// The words of a command, its name first.
 pub trait Arguments {
     /// How many there are.
@@ -50,6 +55,8 @@ pub struct Pop {
     pub count: u64,
     /// Milliseconds to wait, 0 for ever; none: do not wait.
     pub block: Option<u64>,
+    /// Whether rows tell what is known of the message.
+    pub with_meta: bool,
     /// Where the keys are.
     pub keys: Range<usize>,
 }
@@ -61,6 +68,21 @@ pub struct Recover {
     pub count: u64,
     /// Milliseconds since their last delivery, at least.
     pub elapsed: u64,
+    /// Whether rows tell what is known of the message.
+    pub with_meta: bool,
+}
+
+/// `RQ.RANGE`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RangeOf {
+    /// The lowest ID, and the highest; none when there can be no ID between the bounds.
+    pub bounds: Option<(Id, Id)>,
+    /// From the highest to the lowest.
+    pub reverse: bool,
+    /// At most so many messages.
+    pub count: u64,
+    /// Whether rows tell what is known of the message.
+    pub with_meta: bool,
 }
 
 /// `RQ.INSPECT`
@@ -85,7 +107,7 @@ pub fn push(arguments: &(impl Arguments + ?Sized)) -> Result<Push, Refusal> {
     })
 }
 
-/// Reads `RQ.POP [COUNT n] [BLOCK ms] [KEYS n] key [key ...]`, and the older
+/// Reads `RQ.POP [COUNT n] [BLOCK ms] [WITHMETA] [KEYS n] key [key ...]`, and the older
 /// `RQ.POP n key [key ...]`.
 ///
 /// # Errors
@@ -93,7 +115,7 @@ pub fn push(arguments: &(impl Arguments + ?Sized)) -> Result<Push, Refusal> {
 pub fn pop(arguments: &(impl Arguments + ?Sized)) -> Result<Pop, Refusal> {
     at_least(arguments, 2, Verb::Pop)?;
     let total = arguments.len();
-    let (mut count, mut block, mut keys) = (None, None, None);
+    let (mut count, mut block, mut keys, mut with_meta) = (None, None, None, false);
     let mut at = 1;
     if total > 2
         && let Some(number) = number(arguments.get(1))
@@ -116,6 +138,10 @@ pub fn pop(arguments: &(impl Arguments + ?Sized)) -> Result<Pop, Refusal> {
                     not_negative(integer(value, "BLOCK")?, "BLOCK")?,
                     "BLOCK",
                 )?;
+            } else if word.eq_ignore_ascii_case(b"WITHMETA") {
+                with_meta = flag(with_meta, "WITHMETA")?;
+                at += 1;
+                continue;
             } else if word.eq_ignore_ascii_case(b"KEYS") {
                 keys = Some(positive(integer(value, "KEYS")?, "KEYS")?);
             } else {
@@ -133,6 +159,7 @@ pub fn pop(arguments: &(impl Arguments + ?Sized)) -> Result<Pop, Refusal> {
         _ => Ok(Pop {
             count: count.unwrap_or(1),
             block,
+            with_meta,
             keys: at..total,
         }),
     }
@@ -150,25 +177,83 @@ pub fn acknowledge(
     ids.clear();
     ids.reserve(arguments.len() - 2);
     for position in 2..arguments.len() {
-        let id = Id::parse(arguments.get(position));
-        ids.push(id.map_err(|invalid| {
-            let text = String::from_utf8_lossy(shown(arguments.get(position))).into_owned();
-            Refusal::argument(format!("'{text}': {invalid}"))
-        })?);
+        ids.push(an_id(arguments.get(position))?);
     }
     Ok(())
 }
 
-/// Reads `RQ.RECOVER key count elapsed`.
+/// Reads `RQ.RECOVER key count elapsed [WITHMETA]`.
 ///
 /// # Errors
 /// Says what was expected.
 pub fn recover(arguments: &(impl Arguments + ?Sized)) -> Result<Recover, Refusal> {
-    exactly(arguments, 4, Verb::Recover)?;
+    let with_meta = match arguments.len() {
+        4 => false,
+        5 if arguments.get(4).eq_ignore_ascii_case(b"WITHMETA") => true,
+        _ => return Err(usage(Verb::Recover)),
+    };
     Ok(Recover {
         count: positive(integer(arguments.get(2), "count")?, "count")?,
         elapsed: not_negative(integer(arguments.get(3), "elapsed")?, "elapsed")?,
+        with_meta,
     })
+}
+
+/// Reads `RQ.RANGE key min max [REV] [COUNT n] [WITHMETA]`.
+///
+/// # Errors
+/// Says what was expected.
+pub fn range(arguments: &(impl Arguments + ?Sized)) -> Result<RangeOf, Refusal> {
+    at_least(arguments, 4, Verb::Range)?;
+    let low = bound(arguments.get(2), Id::successor)?;
+    let high = bound(arguments.get(3), Id::predecessor)?;
+    let (mut reverse, mut with_meta, mut count) = (false, false, None);
+    let mut at = 4;
+    while at < arguments.len() {
+        let word = arguments.get(at);
+        if word.eq_ignore_ascii_case(b"REV") {
+            reverse = flag(reverse, "REV")?;
+        } else if word.eq_ignore_ascii_case(b"WITHMETA") {
+            with_meta = flag(with_meta, "WITHMETA")?;
+        } else if word.eq_ignore_ascii_case(b"COUNT") && at + 1 < arguments.len() {
+            at += 1;
+            let value = positive(integer(arguments.get(at), "COUNT")?, "COUNT")?;
+            once(&mut count, value, "COUNT")?;
+        } else {
+            return Err(usage(Verb::Range));
+        }
+        at += 1;
+    }
+    Ok(RangeOf {
+        bounds: low.zip(high),
+        reverse,
+        count: count.unwrap_or(RANGE_COUNT),
+        with_meta,
+    })
+}
+
+/// A bound of a range: `-`, `+`, an ID, or `(` and an ID that is left out, for the one beside it.
+fn bound(text: &[u8], beside: impl Fn(Id) -> Option<Id>) -> Result<Option<Id>, Refusal> {
+    match text {
+        b"-" => Ok(Some(Id::default())),
+        b"+" => Ok(Some(Id::new(u64::MAX, u64::MAX))),
+        [b'(', id @ ..] => Ok(beside(an_id(id)?)),
+        id => Ok(Some(an_id(id)?)),
+    }
+}
+
+/// Reads `RQ.SPLIT key n`: the number of parts.
+///
+/// # Errors
+/// Says what was expected.
+pub fn split(arguments: &(impl Arguments + ?Sized)) -> Result<u64, Refusal> {
+    exactly(arguments, 3, Verb::Split)?;
+    match positive(integer(arguments.get(2), "n")?, "n")? {
+        parts if parts <= MOST_PARTS => Ok(parts),
+        _ => Err(Refusal::argument(format!(
+            "n is out of range, expected 1 to {MOST_PARTS} parts"
+        ))),
+    }
 }
 
 /// Reads `RQ.INSPECT key [PENDING] start count`.
@@ -234,6 +319,13 @@ fn usage(verb: Verb) -> Refusal {
     Refusal::argument(format!("wrong number of arguments, expected: {syntax}"))
 }
 
+fn an_id(text: &[u8]) -> Result<Id, Refusal> {
+    Id::parse(text).map_err(|invalid| {
+        let text = String::from_utf8_lossy(shown(text)).into_owned();
+        Refusal::argument(format!("'{text}': {invalid}"))
+    })
+}
+
 /// As much of an argument as an error should repeat.
 fn shown(text: &[u8]) -> &[u8] {
     text.get(..64).unwrap_or(text)
@@ -276,6 +368,15 @@ fn not_negative(number: i64, name: &str) -> Result<u64, Refusal> {
             "{name} is out of range, expected milliseconds, 0 or more"
         ))
     })
+}
+
+fn flag(given: bool, name: &str) -> Result<bool, Refusal> {
+    if given {
+        return Err(Refusal::argument(format!(
+            "{name} is given twice, expected it once"
+        )));
+    }
+    Ok(true)
 }
 
 fn once(option: &mut Option<u64>, value: u64, name: &str) -> Result<(), Refusal> {
@@ -333,6 +434,12 @@ mod tests {
             ("RQ.POP 10", (1, None, keys(&["10"]))),
             ("RQ.POP KEYS 2 10 q", (1, None, keys(&["10", "q"]))),
             ("RQ.POP q 10", (1, None, keys(&["q", "10"]))),
+            ("RQ.POP WITHMETA q", (1, None, keys(&["q"]))),
+            (
+                "RQ.POP withmeta COUNT 2 KEYS 1 withmeta",
+                (2, None, keys(&["withmeta"])),
+            ),
+            ("RQ.POP WITHMETA", (1, None, keys(&["WITHMETA"]))),
             ("RQ.POP 10 COUNT 5", (10, None, keys(&["COUNT", "5"]))),
         ] {
             assert_eq!(popped(text), Ok(expected), "{text}");
@@ -353,6 +460,7 @@ mod tests {
             ("RQ.POP BLOCK 1.5 q", "BLOCK is not a number"),
             ("RQ.POP COUNT 9223372036854775808 q", "64 bits"),
             ("RQ.POP COUNT 1 COUNT 2 q", "twice"),
+            ("RQ.POP WITHMETA WITHMETA q", "twice"),
             ("RQ.POP KEYS 2 q", "2 keys but 1"),
             ("RQ.POP KEYS 1 a b", "1 keys but 2"),
             ("RQ.POP KEYS 0 a", "positive"),
@@ -388,12 +496,69 @@ mod tests {
         }
     }
 
+    #[test]
+    fn range_knows_its_bounds_and_options() {
+        let parsed = |text: &str| range(words(text).as_slice());
+        let all = (Id::default(), Id::new(u64::MAX, u64::MAX));
+        let given = |bounds, reverse, count, with_meta| {
+            Ok(RangeOf {
+                bounds,
+                reverse,
+                count,
+                with_meta,
+            })
+        };
+        assert_eq!(
+            parsed("RQ.RANGE q - +"),
+            given(Some(all), false, 1000, false)
+        );
+        assert_eq!(
+            parsed("RQ.RANGE q - + rev count 2 withmeta"),
+            given(Some(all), true, 2, true)
+        );
+        let bounds = Some((Id::new(5, 2), Id::new(6, u64::MAX)));
+        assert_eq!(
+            parsed("RQ.RANGE q (5-1 (7-0"),
+            given(bounds, false, 1000, false)
+        );
+        let none = "RQ.RANGE q (18446744073709551615-18446744073709551615 +";
+        assert_eq!(parsed(none), given(None, false, 1000, false));
+        for text in [
+            "RQ.RANGE q -",
+            "RQ.RANGE q 5 +",
+            "RQ.RANGE q - + COUNT",
+            "RQ.RANGE q - + COUNT 0",
+            "RQ.RANGE q - + DESC",
+            "RQ.RANGE q - + REV REV",
+            "RQ.RANGE q ( +",
+            "RQ.RANGE q [1-1 +",
+        ] {
+            assert!(parsed(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn split_takes_a_bounded_number() {
+        let parsed = |text: &str| split(words(text).as_slice());
+        assert_eq!(parsed("RQ.SPLIT q 1"), Ok(1));
+        assert_eq!(parsed("RQ.SPLIT q 65536"), Ok(65536));
+        for text in [
+            "RQ.SPLIT q",
+            "RQ.SPLIT q 0",
+            "RQ.SPLIT q -1",
+            "RQ.SPLIT q 65537",
+            "RQ.SPLIT q x",
+        ] {
+            assert!(parsed(text).is_err(), "{text}");
+        }
+    }
+
     proptest! {
         #[test]
         fn no_arguments_make_a_parser_fail_otherwise(list: Vec<Vec<u8>>) {
             let list: Vec<&[u8]> = list.iter().map(Vec::as_slice).collect();
             let list = list.as_slice();
-            let _ = (push(list), recover(list), inspect(list), apply(list));
+            let _ = (push(list), recover(list), inspect(list), apply(list), range(list), split(list));
             if let Ok(pop) = pop(list) {
                 prop_assert!(!pop.keys.is_empty() && pop.keys.end <= <[_]>::len(list));
             }

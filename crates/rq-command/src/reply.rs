@@ -3,7 +3,7 @@
 //! A [`Sink`] turns the events into a protocol: the server's own replies in the module, bytes in
 //! an endpoint. The length of every list is known before its first element.
 
-use rq_core::{Counters, Delivery, Id, IdText, Info, Pending, Waiting};
+use rq_core::{Counters, Delivery, Held, Id, IdText, Info, Meta, Pending, Waiting};
 
 /// Where replies go.
 pub trait Sink {
@@ -28,13 +28,66 @@ pub fn ids(sink: &mut impl Sink, ids: impl ExactSizeIterator<Item = Id>) {
     }
 }
 
-/// One row of a pop or a recovery: key, ID, payload.
-pub fn delivery(sink: &mut impl Sink, text: &mut IdText, key: &[u8], delivery: &Delivery<'_>) {
-    sink.array(3);
+/// One row of a pop or a recovery: key, ID, payload, and with meta what is known of the message.
+pub fn delivery(
+    sink: &mut impl Sink,
+    text: &mut IdText,
+    key: &[u8],
+    delivery: &Delivery<'_>,
+    with_meta: bool,
+) {
+    sink.array(3 + usize::from(with_meta));
     sink.bytes(key);
     sink.bytes(text.of(delivery.id));
     sink.bytes(delivery.payload);
+    if with_meta {
+        meta(sink, &delivery.meta());
+    }
 }
+
+/// What is known of a message.
+fn meta(sink: &mut impl Sink, meta: &Meta) {
+    sink.map(4);
+    sink.bytes(b"state");
+    sink.bytes(meta.state.name().as_bytes());
+    number(sink, "deliveries", meta.deliveries.into());
+    number(sink, "enqueued", meta.enqueued);
+    number(sink, "last-delivery", meta.last_delivery);
+}
+
+/// Rows of messages in ID order: ID, payload, and with meta what is known of the message. Ends
+/// early at [`LARGE`] bytes, but has a row if there is one.
+pub fn range<'a>(
+    sink: &mut impl Sink,
+    messages: impl Iterator<Item = Held<'a>>,
+    count: u64,
+    with_meta: bool,
+) {
+    let mut bytes = 0;
+    let rows: Vec<Held<'a>> = messages
+        .take(usize::try_from(count).unwrap_or(usize::MAX))
+        .take_while(|held| {
+            let begins = bytes == 0;
+            bytes += held.payload.len() + ROW;
+            begins || bytes <= LARGE
+        })
+        .collect();
+    let mut text = IdText::default();
+    sink.array(rows.len());
+    for held in rows {
+        sink.array(2 + usize::from(with_meta));
+        sink.bytes(text.of(held.id));
+        sink.bytes(held.payload);
+        if with_meta {
+            meta(sink, &held.meta);
+        }
+    }
+}
+
+/// Bytes after which the reply of a range ends.
+const LARGE: usize = 8 << 20;
+/// Bytes that a row is taken to have beside its payload.
+const ROW: usize = 64;
 
 /// Rows of waiting messages: ID, payload.
 pub fn waiting<'a>(sink: &mut impl Sink, rows: impl ExactSizeIterator<Item = Waiting<'a>>) {

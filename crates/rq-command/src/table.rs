@@ -15,6 +15,10 @@ pub enum Verb {
     Recover,
     /// `RQ.INSPECT`
     Inspect,
+    /// `RQ.RANGE`
+    Range,
+    /// `RQ.SPLIT`
+    Split,
     /// `RQ.LEN`
     Length,
     /// `RQ.INFO`

@@ -93,7 +93,7 @@ fn serve(ctx: Context, argv: Argv) -> c_int {
     let count = key.as_ref().map_or(0, |key| available(key, pop.count));
     if let (Ok(mut key), true) = (key, count > 0) {
         { ctx }.array(count as usize);
-        deliver(ctx, &mut key, count);
+        deliver(ctx, &mut key, count, pop.with_meta);
         if available(&key, 1) == 0 {
             remember_drained(ctx, name);
         }

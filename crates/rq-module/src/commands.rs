@@ -56,6 +56,8 @@ fn entry_point(verb: Verb) -> EntryPoint {
         Verb::Acknowledge => entry_point!(acknowledge),
         Verb::Recover => entry_point!(recover),
         Verb::Inspect => entry_point!(inspect),
+        Verb::Range => entry_point!(range),
+        Verb::Split => entry_point!(split),
         Verb::Length => entry_point!(length),
         Verb::Info => entry_point!(info),
         Verb::Apply => entry_point!(propagate::apply),
@@ -168,7 +170,7 @@ fn pop(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
         return Ok(blocking::wait(ctx, argv, &pop));
     }
     { ctx }.array(available as usize);
-    deliver(ctx, &mut key, available);
+    deliver(ctx, &mut key, available, pop.with_meta);
     Ok(OK)
 }
 
@@ -187,7 +189,7 @@ fn pop_several(ctx: Context, argv: &Argv, pop: &Pop) -> Result<c_int, Refusal> {
     for position in pop.keys.clone() {
         if let Ok(mut key) = Key::write(ctx, argv.string(position)) {
             let available = available(&key, left);
-            deliver(ctx, &mut key, available);
+            deliver(ctx, &mut key, available, pop.with_meta);
             left -= available;
         }
     }
@@ -200,14 +202,15 @@ pub(crate) fn available(key: &Key, count: u64) -> u64 {
 }
 
 /// Delivers messages that are available, as rows of a list that was begun.
-pub(crate) fn deliver(ctx: Context, key: &mut Key, count: u64) {
+pub(crate) fn deliver(ctx: Context, key: &mut Key, count: u64, with_meta: bool) {
     let name = key.name();
     let Some(queue) = key.queue_mut().filter(|_| count > 0) else {
         return;
     };
     let (mut effect, mut text, mut sink) = (STATE.effect.take(), IdText::default(), ctx);
-    let row =
-        |delivery: Delivery<'_>| reply::delivery(&mut sink, &mut text, bytes_of(&name), &delivery);
+    let row = |delivery: Delivery<'_>| {
+        reply::delivery(&mut sink, &mut text, bytes_of(&name), &delivery, with_meta)
+    };
     queue.pop(ctx.now(), count, &mut effect, row);
     state::add(&Counters {
         received: count,
@@ -262,8 +265,15 @@ fn recover(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
         return Ok(OK);
     };
     let (mut effect, mut text) = (STATE.effect.take(), IdText::default());
-    let row =
-        |delivery: Delivery<'_>| reply::delivery(&mut sink, &mut text, bytes_of(&name), &delivery);
+    let row = |delivery: Delivery<'_>| {
+        reply::delivery(
+            &mut sink,
+            &mut text,
+            bytes_of(&name),
+            &delivery,
+            recover.with_meta,
+        )
+    };
     queue.recover(now, due, recover.elapsed, &mut effect, row);
     state::add(&Counters {
         received: due,
@@ -295,6 +305,29 @@ fn inspect(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
             queue.inspect_waiting(inspect.start, inspect.count),
         ),
     }
+    Ok(OK)
+}
+
+fn range(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
+    let range = parse::range(argv)?;
+    let key = Key::read(ctx, argv.string(1))?;
+    match key.queue().zip(range.bounds) {
+        Some((queue, (low, high))) => {
+            let messages = queue.range(low, high, range.reverse);
+            reply::range(&mut { ctx }, messages, range.count, range.with_meta);
+        }
+        None => { ctx }.array(0),
+    }
+    Ok(OK)
+}
+
+fn split(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
+    let parts = parse::split(argv)?;
+    let key = Key::read(ctx, argv.string(1))?;
+    let cuts = key
+        .queue()
+        .map_or_else(Vec::new, |queue| queue.split(parts));
+    reply::ids(&mut { ctx }, cuts.into_iter());
     Ok(OK)
 }
 
