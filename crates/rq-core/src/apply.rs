@@ -3,10 +3,11 @@
 //! Everything in an effect is checked before the first change: whoever hands in damaged or
 //! foreign bytes gets an error and keeps the queue as it was.
 
-use crate::effect::{Deliveries, Effect, Head, Ids, Messages};
+use crate::effect::{Deliveries, Effect, Head, Ids, Messages, Names, Remembered};
 use crate::error::Error;
 use crate::id::Id;
-use crate::queue::{Pushed, Queue, TIME_END};
+use crate::producer::Producer;
+use crate::queue::{Expected, Pushed, Queue, TIME_END};
 use crate::record::Record;
 
 /// What the applied effect means for whoever keeps queues.
@@ -37,19 +38,23 @@ impl Queue {
     ) -> Result<Applied, Error> {
         let effect = Effect::read(head)?;
         let mut applied = Applied::default();
-        if let Effect::Push {
-            first,
-            count,
-            raises,
-        } = effect
-        {
-            let pushed = Pushed {
-                first,
-                count,
-                raises,
-            };
-            self.apply_push(&pushed, payloads)?;
-            applied.floor = raises.then(|| pushed.last());
+        let pushed = match effect {
+            Effect::Push(pushed) | Effect::Produce { pushed, .. } => Some(pushed),
+            _ => None,
+        };
+        if let Some(pushed) = pushed {
+            self.ensure_pushed(&pushed, payloads.len() as u64)?;
+            if let Effect::Produce {
+                name,
+                highest,
+                time,
+                ..
+            } = effect
+            {
+                self.apply_producer(&pushed, name, highest, time)?;
+            }
+            self.append(&pushed, payloads);
+            applied.floor = pushed.raises.then(|| pushed.last());
             return Ok(applied);
         }
         ensure(
@@ -57,7 +62,9 @@ impl Queue {
             "payloads beside an effect that is no push",
         )?;
         match effect {
-            Effect::Push { .. } => {}
+            Effect::Push(_) | Effect::Produce { .. } => {}
+            Effect::Forget(names) => self.apply_forget(names)?,
+            Effect::Producers(producers) => self.apply_producers(producers)?,
             Effect::Deliver { time, first, count } => {
                 ensure(
                     count > 0 && count <= self.waiting(),
@@ -99,27 +106,65 @@ impl Queue {
         )
     }
 
-    fn apply_push<'a>(
+    fn ensure_pushed(&self, pushed: &Pushed, payloads: u64) -> Result<(), Error> {
+        let (first, count) = (pushed.first, pushed.count);
+        ensure(count > 0, "a push of nothing")?;
+        ensure(count == payloads, "its payloads are not as many as it says")?;
+        ensure(first > self.last_id, "its IDs do not grow")?;
+        let in_range = first.milliseconds < Id::MILLISECONDS_END
+            && first.sequence.checked_add(count - 1).is_some();
+        ensure(in_range, "an ID that is out of range")
+    }
+
+    fn apply_producer(
         &mut self,
         pushed: &Pushed,
-        payloads: impl ExactSizeIterator<Item = &'a [u8]>,
+        name: &[u8],
+        highest: u64,
+        time: u64,
     ) -> Result<(), Error> {
-        let first = pushed.first;
-        ensure(pushed.count > 0, "a push of nothing")?;
+        let (first, count) = (pushed.first, pushed.count);
+        let known = self.producers.get(name);
+        let before = highest.checked_sub(count);
+        let follows = match known {
+            Some(known) => before == Some(known.highest) && time >= known.time,
+            None => before.is_some(),
+        };
         ensure(
-            pushed.count == payloads.len() as u64,
-            "its payloads are not as many as it says",
+            follows && time < TIME_END,
+            "a producer's numbers or times that do not follow",
         )?;
-        ensure(first > self.last_id, "its IDs do not grow")?;
+        self.producers.set(
+            name,
+            Producer {
+                highest,
+                first,
+                count,
+                time,
+            },
+        );
+        Ok(())
+    }
+
+    fn apply_forget(&mut self, names: Names<'_>) -> Result<(), Error> {
+        let mut sorted = Vec::new();
+        for name in names {
+            let name = name?;
+            ensure(
+                self.producers.get(name).is_some(),
+                "it forgets a producer that is not known",
+            )?;
+            sorted.push(name);
+        }
+        ensure(!sorted.is_empty(), "it forgets nobody")?;
+        sorted.sort_unstable();
         ensure(
-            first.milliseconds < Id::MILLISECONDS_END,
-            "an ID that is out of range",
+            sorted.is_sorted_by(|a, b| a < b),
+            "it forgets a producer twice",
         )?;
-        ensure(
-            first.sequence.checked_add(pushed.count - 1).is_some(),
-            "an ID that is out of range",
-        )?;
-        self.append(pushed, payloads);
+        sorted
+            .iter()
+            .for_each(|name| _ = self.producers.remove(name));
         Ok(())
     }
 
@@ -153,7 +198,10 @@ impl Queue {
             "an ID that is out of range",
         )?;
         ensure(head.clock < TIME_END, "its time is out of range")?;
-        ensure(head.messages > 0, "a snapshot of nothing")?;
+        ensure(
+            head.messages > 0 || head.producers > 0,
+            "a snapshot of nothing",
+        )?;
         ensure(
             head.delivered <= head.messages,
             "more deliveries than messages",
@@ -161,12 +209,16 @@ impl Queue {
         self.last_id = head.last_id;
         self.clock = head.clock;
         self.counters = head.counters;
-        self.expected = Some((head.messages, head.delivered));
+        self.expected = Some(Expected {
+            messages: head.messages,
+            deliveries: head.delivered,
+            producers: head.producers,
+        });
         Ok(())
     }
 
     fn apply_messages(&mut self, messages: Messages<'_>) -> Result<(), Error> {
-        let (expected, deliveries) = self.expected.ok_or(NO_SNAPSHOT)?;
+        let expected = self.expected.ok_or(NO_SNAPSHOT)?;
         ensure(self.delivered() == 0, "messages after deliveries")?;
         let (mut last, mut count) = (self.last_loaded(), 0u64);
         for message in messages {
@@ -177,14 +229,17 @@ impl Queue {
         }
         ensure(last <= Some(self.last_id), "an ID above the last one made")?;
         ensure(
-            count > 0 && count <= expected,
+            count > 0 && count <= expected.messages,
             "not as many messages as announced",
         )?;
         for (id, payload) in messages.flatten() {
             self.store.append(id, payload);
         }
         self.group.appended(count);
-        self.expected = Some((expected - count, deliveries));
+        self.expected = Some(Expected {
+            messages: expected.messages - count,
+            ..expected
+        });
         Ok(())
     }
 
@@ -196,8 +251,8 @@ impl Queue {
     }
 
     fn apply_deliveries(&mut self, deliveries: Deliveries<'_>) -> Result<(), Error> {
-        let (messages, expected) = self.expected.ok_or(NO_SNAPSHOT)?;
-        ensure(messages == 0, "deliveries before messages")?;
+        let expected = self.expected.ok_or(NO_SNAPSHOT)?;
+        ensure(expected.messages == 0, "deliveries before messages")?;
         let mut ranks = Vec::new();
         let mut time = self.group.last_time();
         for delivery in deliveries {
@@ -219,7 +274,7 @@ impl Queue {
         }
         let count = ranks.len() as u64;
         ensure(
-            count > 0 && count <= expected,
+            count > 0 && count <= expected.deliveries,
             "not as many deliveries as announced",
         )?;
         ranks.sort_unstable();
@@ -231,13 +286,56 @@ impl Queue {
             let record = Record::new(d.rank, d.time, d.deliveries, d.failures);
             self.group.load_delivery(&mut self.store, d.rank, record);
         }
-        self.expected = Some((0, expected - count));
+        self.expected = Some(Expected {
+            deliveries: expected.deliveries - count,
+            ..expected
+        });
+        Ok(())
+    }
+
+    fn apply_producers(&mut self, producers: Remembered<'_>) -> Result<(), Error> {
+        let expected = self.expected.ok_or(NO_SNAPSHOT)?;
+        let all_before = expected.messages == 0 && expected.deliveries == 0;
+        ensure(all_before, "producers before messages or deliveries")?;
+        let (mut last, mut count) = (self.producers.last_name(), 0);
+        for entry in producers {
+            let (name, producer) = entry?;
+            ensure(Some(name) > last, "producers that are not in order")?;
+            let numbers = producer.count > 0 && producer.count <= producer.highest;
+            ensure(
+                numbers && producer.time < TIME_END,
+                "a producer's numbers that are out of range",
+            )?;
+            let ids = producer.first.milliseconds < Id::MILLISECONDS_END
+                && producer
+                    .first
+                    .sequence
+                    .checked_add(producer.count - 1)
+                    .is_some();
+            ensure(ids, "an ID that is out of range")?;
+            last = Some(name);
+            count += 1;
+        }
+        ensure(
+            count > 0 && count <= expected.producers,
+            "not as many producers as announced",
+        )?;
+        for (name, producer) in producers.flatten() {
+            self.producers.set(name, producer);
+        }
+        self.expected = Some(Expected {
+            producers: expected.producers - count,
+            ..expected
+        });
         Ok(())
     }
 
     fn apply_end(&mut self) -> Result<(), Error> {
         let expected = self.expected.ok_or(NO_SNAPSHOT)?;
-        ensure(expected == (0, 0), "a snapshot that is not whole")?;
+        ensure(
+            expected == Expected::default(),
+            "a snapshot that is not whole",
+        )?;
         self.group.settle_cursor(&self.store);
         self.expected = None;
         Ok(())

@@ -8,6 +8,8 @@
 use crate::counters::Counters;
 use crate::error::Error;
 use crate::id::Id;
+use crate::producer::Producer;
+use crate::queue::Pushed;
 use crate::record::Record;
 use crate::varint::{self, Reader};
 
@@ -18,10 +20,13 @@ const PUSH: u8 = 1;
 const DELIVER: u8 = 2;
 const ACKNOWLEDGE: u8 = 3;
 const REDELIVER: u8 = 4;
+const PRODUCE: u8 = 5;
+const FORGET: u8 = 6;
 const HEAD: u8 = 16;
 const MESSAGES: u8 = 17;
 const DELIVERIES: u8 = 18;
 const END: u8 = 19;
+const PRODUCERS: u8 = 20;
 const FLOOR: u8 = 32;
 
 /// What a snapshot begins with: all of a queue but its messages.
@@ -31,6 +36,7 @@ pub(crate) struct Head {
     pub(crate) clock: u64,
     pub(crate) messages: u64,
     pub(crate) delivered: u64,
+    pub(crate) producers: u64,
     pub(crate) counters: Counters,
 }
 
@@ -38,7 +44,16 @@ pub(crate) struct Head {
 #[derive(Clone, Copy)]
 pub(crate) enum Effect<'a> {
     /// Messages with consecutive IDs, whose payloads stand beside the head.
-    Push { first: Id, count: u64, raises: bool },
+    Push(Pushed),
+    /// The same, by a producer: its name, the number of the last element, and the time.
+    Produce {
+        pushed: Pushed,
+        name: &'a [u8],
+        highest: u64,
+        time: u64,
+    },
+    /// Producers were forgotten.
+    Forget(Names<'a>),
     /// The next waiting messages were delivered.
     Deliver { time: u64, first: Id, count: u64 },
     /// Delivered messages were acknowledged.
@@ -51,6 +66,8 @@ pub(crate) enum Effect<'a> {
     Messages(Messages<'a>),
     /// Deliveries of a snapshot, in the order of the delivered list.
     Deliveries(Deliveries<'a>),
+    /// Producers of a snapshot, by name.
+    Producers(Remembered<'a>),
     /// The last part of a snapshot.
     End,
     /// The largest ID that the server gave: not about a queue.
@@ -76,7 +93,7 @@ pub enum Scope {
 /// [`Error::BadEffect`] when the head can't be read.
 pub fn scope(head: &[u8]) -> Result<Scope, Error> {
     Ok(match Effect::read(head)? {
-        Effect::Push { .. } | Effect::Head(_) => Scope::Creates,
+        Effect::Push(_) | Effect::Produce { .. } | Effect::Head(_) => Scope::Creates,
         Effect::End => Scope::Completes,
         Effect::Floor(id) => Scope::Floor(id),
         _ => Scope::Changes,
@@ -116,11 +133,39 @@ fn put_id_after(out: &mut Vec<u8>, previous: Id, id: Id) {
     varint::put(out, varint::difference(from, id.sequence));
 }
 
-pub(crate) fn put_push(out: &mut Vec<u8>, first: Id, count: u64, raises: bool) {
+pub(crate) fn put_push(out: &mut Vec<u8>, pushed: &Pushed) {
     begin(out, PUSH);
-    out.push(u8::from(raises));
-    put_id(out, first);
-    varint::put(out, count);
+    put_pushed(out, pushed);
+}
+
+fn put_pushed(out: &mut Vec<u8>, pushed: &Pushed) {
+    out.push(u8::from(pushed.raises));
+    put_id(out, pushed.first);
+    varint::put(out, pushed.count);
+}
+
+fn put_text(out: &mut Vec<u8>, text: &[u8]) {
+    varint::put(out, text.len() as u64);
+    out.extend_from_slice(text);
+}
+
+pub(crate) fn put_produce(
+    out: &mut Vec<u8>,
+    pushed: &Pushed,
+    name: &[u8],
+    highest: u64,
+    time: u64,
+) {
+    begin(out, PRODUCE);
+    put_pushed(out, pushed);
+    put_text(out, name);
+    varint::put(out, highest);
+    varint::put(out, time);
+}
+
+pub(crate) fn put_forget<'a>(out: &mut Vec<u8>, names: impl Iterator<Item = &'a [u8]>) {
+    begin(out, FORGET);
+    names.for_each(|name| put_text(out, name));
 }
 
 fn put_run(out: &mut Vec<u8>, kind: u8, time: u64, first: Id, count: u64) {
@@ -153,6 +198,7 @@ pub(crate) fn put_head(out: &mut Vec<u8>, head: &Head) {
     varint::put(out, head.clock);
     varint::put(out, head.messages);
     varint::put(out, head.delivered);
+    varint::put(out, head.producers);
     (head.counters.values().iter()).for_each(|&value| varint::put(out, value));
 }
 
@@ -172,6 +218,10 @@ pub(crate) struct Parts<'a, F: FnMut(&[u8])> {
 impl<'a, F: FnMut(&[u8])> Parts<'a, F> {
     pub(crate) fn messages(out: &'a mut Vec<u8>, limit: usize, emit: F) -> Self {
         Self::new(out, MESSAGES, limit, emit)
+    }
+
+    pub(crate) fn producers(out: &'a mut Vec<u8>, limit: usize, emit: F) -> Self {
+        Self::new(out, PRODUCERS, limit, emit)
     }
 
     pub(crate) fn deliveries(out: &'a mut Vec<u8>, limit: usize, emit: F) -> Self {
@@ -208,6 +258,15 @@ impl<'a, F: FnMut(&[u8])> Parts<'a, F> {
         self.cut();
     }
 
+    pub(crate) fn put_producer(&mut self, name: &[u8], producer: &Producer) {
+        put_text(self.out, name);
+        varint::put(self.out, producer.highest);
+        put_id(self.out, producer.first);
+        varint::put(self.out, producer.count);
+        varint::put(self.out, producer.time);
+        self.cut();
+    }
+
     fn cut(&mut self) {
         if self.out.len() >= self.limit {
             self.flush();
@@ -237,19 +296,15 @@ impl<'a> Effect<'a> {
         }
         let kind = reader.byte()?;
         let effect = match kind {
-            PUSH => {
-                let raises = match reader.byte()? {
-                    0 => false,
-                    1 => true,
-                    _ => return Err(Error::BadEffect("a flag that is neither 0 nor 1")),
-                };
-                let (first, count) = (read_id(&mut reader)?, reader.number()?);
-                Effect::Push {
-                    first,
-                    count,
-                    raises,
-                }
-            }
+            PUSH => Effect::Push(read_pushed(&mut reader)?),
+            PRODUCE => Effect::Produce {
+                pushed: read_pushed(&mut reader)?,
+                name: read_text(&mut reader)?,
+                highest: reader.number()?,
+                time: reader.number()?,
+            },
+            FORGET => return Ok(Effect::Forget(Names(reader))),
+            PRODUCERS => return Ok(Effect::Producers(Remembered(reader))),
             DELIVER | REDELIVER => {
                 let time = reader.number()?;
                 let (first, count) = (read_id(&mut reader)?, reader.number()?);
@@ -276,6 +331,24 @@ fn read_id(reader: &mut Reader<'_>) -> Result<Id, Error> {
     Ok(Id::new(reader.number()?, reader.number()?))
 }
 
+fn read_pushed(reader: &mut Reader<'_>) -> Result<Pushed, Error> {
+    let raises = match reader.byte()? {
+        0 => false,
+        1 => true,
+        _ => return Err(Error::BadEffect("a flag that is neither 0 nor 1")),
+    };
+    Ok(Pushed {
+        raises,
+        first: read_id(reader)?,
+        count: reader.number()?,
+    })
+}
+
+fn read_text<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Error> {
+    let length = reader.number()?;
+    reader.bytes(length)
+}
+
 fn read_id_after(reader: &mut Reader<'_>, previous: Id) -> Result<Id, Error> {
     let difference = reader.number()?;
     let from = if difference == 0 {
@@ -291,7 +364,8 @@ fn read_id_after(reader: &mut Reader<'_>, previous: Id) -> Result<Id, Error> {
 
 fn read_head(reader: &mut Reader<'_>) -> Result<Head, Error> {
     let last_id = read_id(reader)?;
-    let (clock, messages, delivered) = (reader.number()?, reader.number()?, reader.number()?);
+    let (clock, messages) = (reader.number()?, reader.number()?);
+    let (delivered, producers) = (reader.number()?, reader.number()?);
     let mut values = [0; Counters::NAMES.len()];
     for value in &mut values {
         *value = reader.number()?;
@@ -301,6 +375,7 @@ fn read_head(reader: &mut Reader<'_>) -> Result<Head, Error> {
         clock,
         messages,
         delivered,
+        producers,
         counters: Counters::from_values(values),
     })
 }
@@ -316,6 +391,39 @@ impl Iterator for Ids<'_> {
         (self.0.left() > 0).then(|| {
             self.1 = read_id_after(&mut self.0, self.1)?;
             Ok(self.1)
+        })
+    }
+}
+
+/// A list of names.
+#[derive(Clone, Copy)]
+pub(crate) struct Names<'a>(Reader<'a>);
+
+impl<'a> Iterator for Names<'a> {
+    type Item = Result<&'a [u8], Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        (self.0.left() > 0).then(|| read_text(&mut self.0))
+    }
+}
+
+/// Producers of a snapshot.
+#[derive(Clone, Copy)]
+pub(crate) struct Remembered<'a>(Reader<'a>);
+
+impl<'a> Iterator for Remembered<'a> {
+    type Item = Result<(&'a [u8], Producer), Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        (self.0.left() > 0).then(|| {
+            let name = read_text(&mut self.0)?;
+            let producer = Producer {
+                highest: self.0.number()?,
+                first: read_id(&mut self.0)?,
+                count: self.0.number()?,
+                time: self.0.number()?,
+            };
+            Ok((name, producer))
         })
     }
 }

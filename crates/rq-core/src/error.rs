@@ -8,6 +8,9 @@ pub enum Error {
     /// No further ID can be made: milliseconds and sequence are at their largest.
     /// Remedy: none for this queue but to drain it and use another name.
     Exhausted,
+    /// A producer's number is not the next one: elements between are missing, and would be taken
+    /// for stored ones when they come. Holds the highest number known.
+    Gap(u64),
     /// An effect that does not fit this queue, or bytes that are no effect. The text says why.
     /// Cause: another version wrote it, bytes were damaged, or the queue is not the one that
     /// the effect was made from.
@@ -20,6 +23,10 @@ impl fmt::Display for Error {
             Error::Exhausted => {
                 f.write_str("the queue has used up its IDs; drain it and use another queue")
             }
+            Error::Gap(highest) => write!(
+                f,
+                "the producer's highest number is {highest}, expected at most the one behind it"
+            ),
             Error::BadEffect(reason) => write!(f, "bad effect: {reason}"),
         }
     }

@@ -15,6 +15,7 @@ impl Queue {
     pub fn check(&self) -> Result<(), String> {
         self.store.check()?;
         self.group.check(&self.store)?;
+        self.producers.check()?;
         let last = self.store.messages().last();
         let below = last.is_none_or(|message| message.id <= self.last_id);
         ensure(below, "a message above the last ID made")

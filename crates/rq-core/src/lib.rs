@@ -14,6 +14,7 @@
 //! | `record` | one record per delivered message, in chunks that are given back |
 //! | `delivered` | the list of delivered messages, ordered by last delivery |
 //! | `group` | a cursor over the store, its records and its delivered list |
+//! | `producer` | numbers of producers, so that a push sent again is stored once |
 //! | `queue` | the operations: push, pop, acknowledge, recover, and looking |
 //! | `effect`, `apply` | every change as bytes, and those bytes as a change |
 //! | `snapshot` | a whole queue as effects |
@@ -29,6 +30,7 @@ mod error;
 mod group;
 mod id;
 mod invariants;
+mod producer;
 mod queue;
 mod record;
 mod segment;
@@ -40,4 +42,4 @@ pub use apply::Applied;
 pub use counters::Counters;
 pub use error::Error;
 pub use id::{Id, IdText, InvalidId};
-pub use queue::{Delivery, Held, Info, Meta, Pending, Pushed, Queue, State, Waiting};
+pub use queue::{Delivery, Held, Info, Meta, Pending, Produced, Pushed, Queue, State, Waiting};

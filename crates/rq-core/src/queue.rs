@@ -9,6 +9,7 @@ use crate::effect;
 use crate::error::Error;
 use crate::group::Group;
 use crate::id::Id;
+use crate::producer::{Producer, Producers};
 use crate::record::Record;
 use crate::segment::GONE;
 use crate::store::{Hint, Store, Stored};
@@ -27,8 +28,42 @@ pub struct Queue {
     /// clock does: the delivered list is ordered by time.
     pub(crate) clock: u64,
     pub(crate) counters: Counters,
-    /// What a snapshot that is being loaded has still to bring: messages, deliveries.
-    pub(crate) expected: Option<(u64, u64)>,
+    /// Producers that number their pushes.
+    pub(crate) producers: Producers,
+    /// What a snapshot that is being loaded has still to bring.
+    pub(crate) expected: Option<Expected>,
+}
+
+/// What a snapshot has still to bring.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Expected {
+    pub(crate) messages: u64,
+    pub(crate) deliveries: u64,
+    pub(crate) producers: u64,
+}
+
+/// The outcome of a push by a producer: elements stored before, then elements stored now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Produced {
+    /// For each element that was stored before its ID, where it was in the producer's latest
+    /// push.
+    pub known: Vec<Option<Id>>,
+    /// The elements behind those, where there are any.
+    pub pushed: Option<Pushed>,
+}
+
+impl Produced {
+    /// The ID of each element in their order, none where it is not remembered.
+    pub fn ids(&self) -> impl Iterator<Item = Option<Id>> + '_ {
+        let pushed = self.pushed.iter().flat_map(Pushed::ids);
+        self.known.iter().copied().chain(pushed.map(Some))
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.known.len() as u64 + self.pushed.map_or(0, |pushed| pushed.count)
+    }
 }
 
 /// The IDs of one push: consecutive, in the order of its elements.
@@ -208,9 +243,91 @@ impl Queue {
         if count > 0 {
             pushed.raises = pushed.last().raises(floor, now);
             self.append(&pushed, elements);
-            effect::put_push(effect, first, count, pushed.raises);
+            effect::put_push(effect, &pushed);
         }
         Ok(pushed)
+    }
+
+    /// Appends messages of a producer, the first of which has the number `sequence`, the others
+    /// the numbers behind. Those up to the producer's highest number are stored already, and are
+    /// not stored again.
+    ///
+    /// # Errors
+    /// [`Error::Gap`] when a known producer leaves numbers out, [`Error::Exhausted`] when numbers or
+    /// IDs do not suffice; nothing is stored then.
+    pub fn produce<'a>(
+        &mut self,
+        now: u64,
+        floor: Id,
+        (name, sequence): (&[u8], u64),
+        elements: impl ExactSizeIterator<Item = &'a [u8]>,
+        effect: &mut Vec<u8>,
+    ) -> Result<Produced, Error> {
+        effect.clear();
+        let count = elements.len() as u64;
+        let Some(before) = sequence.checked_sub(1) else {
+            return Err(Error::Gap(0));
+        };
+        let last = before.checked_add(count).ok_or(Error::Exhausted)?;
+        let known = match self.producers.get(name) {
+            Some(producer) if before > producer.highest => {
+                return Err(Error::Gap(producer.highest));
+            }
+            Some(producer) => (sequence..=last.min(producer.highest))
+                .map(|number| producer.id_of(number))
+                .collect(),
+            None => Vec::new(),
+        };
+        let fresh = Fresh(elements, known.len());
+        let mut produced = Produced {
+            known,
+            pushed: None,
+        };
+        if fresh.len() > 0 {
+            let (count, time) = (fresh.len() as u64, now.min(TIME_END - 1));
+            let first = self.last_id.next(now, count).ok_or(Error::Exhausted)?;
+            let mut pushed = Pushed {
+                first,
+                count,
+                raises: false,
+            };
+            pushed.raises = pushed.last().raises(floor, now);
+            let time = (self.producers.get(name)).map_or(time, |producer| time.max(producer.time));
+            self.append(&pushed, fresh);
+            self.producers.set(
+                name,
+                Producer {
+                    highest: last,
+                    first,
+                    count,
+                    time,
+                },
+            );
+            effect::put_produce(effect, &pushed, name, last, time);
+            produced.pushed = Some(pushed);
+        }
+        Ok(produced)
+    }
+
+    /// When there is something to do for [`Queue::expire`].
+    #[must_use]
+    pub fn next_due(&self) -> Option<u64> {
+        self.producers.next_due()
+    }
+
+    /// Does what is due by now, at most `limit` of it: forgets producers.
+    pub fn expire(&mut self, now: u64, limit: usize, effect: &mut Vec<u8>) {
+        effect.clear();
+        let due: Vec<Box<[u8]>> = self
+            .producers
+            .due(now)
+            .take(limit)
+            .map(Into::into)
+            .collect();
+        if !due.is_empty() {
+            effect::put_forget(effect, due.iter().map(|name| &**name));
+            due.iter().for_each(|name| _ = self.producers.remove(name));
+        }
     }
 
     /// Appends messages whose IDs were made.
@@ -350,10 +467,11 @@ impl Queue {
         self.store.live()
     }
 
-    /// Whether the queue holds nothing, so that it need not be kept.
+    /// Whether the queue holds nothing, neither messages nor what must be remembered, so that it
+    /// need not be kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.store.live() == 0
+        self.store.live() == 0 && self.producers.is_empty()
     }
 
     /// Messages waiting.
@@ -377,7 +495,7 @@ impl Queue {
     /// Bytes allocated, this value included.
     #[must_use]
     pub fn memory(&self) -> usize {
-        size_of::<Self>() + self.store.heap() + self.group.heap()
+        size_of::<Self>() + self.store.heap() + self.group.heap() + self.producers.heap()
     }
 
     /// How many allocations freeing takes, roughly.
@@ -517,3 +635,21 @@ impl<I: Iterator> Iterator for Counted<I> {
 }
 
 impl<I: Iterator> ExactSizeIterator for Counted<I> {}
+
+/// Elements without the first few.
+struct Fresh<I>(I, usize);
+
+impl<I: ExactSizeIterator> Iterator for Fresh<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.0.nth(std::mem::take(&mut self.1))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.0.len().saturating_sub(self.1);
+        (left, Some(left))
+    }
+}
+
+impl<I: ExactSizeIterator> ExactSizeIterator for Fresh<I> {}

@@ -1,7 +1,7 @@
 //! A whole queue as bytes.
 //!
 //! A snapshot is a list of effects that make the queue from nothing: a head, messages in ID order,
-//! deliveries in the order of their list, an end. Each part has a bounded size, so that a log can be
+//! deliveries in the order of their list, producers by name, an end. Each part has a bounded size, so that a log can be
 //! rewritten and a dump be streamed without a copy of the queue. It is canonical: two
 //! queues that behave the same write the same bytes, however their pages lie.
 
@@ -20,6 +20,7 @@ pub fn write(queue: &Queue, mut emit: impl FnMut(&[u8])) {
         clock: queue.clock,
         messages: queue.len(),
         delivered: queue.delivered(),
+        producers: queue.producers.len(),
         counters: queue.counters,
     };
     effect::put_head(&mut out, &head);
@@ -33,6 +34,11 @@ pub fn write(queue: &Queue, mut emit: impl FnMut(&[u8])) {
     let mut parts = Parts::deliveries(&mut out, PART, &mut emit);
     for (message, record) in queue.group.iter_delivered(&queue.store, 0) {
         parts.put_delivery(ranks.of(message.ordinal), record);
+    }
+    parts.finish();
+    let mut parts = Parts::producers(&mut out, PART, &mut emit);
+    for (name, producer) in queue.producers.iter() {
+        parts.put_producer(name, producer);
     }
     parts.finish();
     effect::put_end(&mut out);

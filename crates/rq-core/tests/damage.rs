@@ -18,6 +18,12 @@ fn queue(count: u64, size: usize, step: u64) -> Queue {
             .unwrap();
         ids.extend(pushed.ids());
     }
+    for name in [&b"one"[..], b"", b"\xff\x00"] {
+        let elements = [&payload[..], b"more"].into_iter();
+        queue
+            .produce(1_000, Id::default(), (name, 7), elements, &mut effect)
+            .unwrap();
+    }
     queue.pop(2_000_000, count * 2, &mut effect, |_| ());
     let gone = ids.iter().copied().step_by(3).take(count as usize / 3);
     queue.acknowledge(gone, &mut done, &mut effect);
@@ -160,7 +166,7 @@ proptest! {
     #[test]
     fn damaged_effects_change_nothing_or_leave_a_queue(
         mut head: Vec<u8>,
-        kind in prop_oneof![1u8..5, 16u8..20, any::<u8>()],
+        kind in prop_oneof![1u8..7, 16u8..21, any::<u8>()],
         versioned: bool,
         payloads in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..4), 0..3),
     ) {

@@ -3,13 +3,24 @@
 //! model of two plain lists.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use proptest::prelude::*;
 use rq_core::{Id, Queue, snapshot};
 
 #[derive(Debug, Clone)]
 enum Operation {
+    /// A push of one of three producers: how far its first number lies from the next one, and
+    /// how many elements.
+    Produce {
+        name: u8,
+        from: i64,
+        count: u64,
+    },
+    /// Due work is done, after a while.
+    Expire {
+        milliseconds: u64,
+    },
     Push {
         sizes: Vec<usize>,
     },
@@ -43,6 +54,8 @@ fn operation() -> impl Strategy<Value = Operation> {
     ];
     prop_oneof![
         4 => prop::collection::vec(size, 1..60).prop_map(|sizes| Operation::Push { sizes }),
+        3 => (0u8..3, -8i64..2, 1u64..10).prop_map(|(name, from, count)| Operation::Produce { name, from, count }),
+        1 => prop_oneof![Just(0u64), Just(300_000), Just(700_000)].prop_map(|milliseconds| Operation::Expire { milliseconds }),
         3 => (1u64..120).prop_map(|count| Operation::Pop { count }),
         2 => (prop::collection::vec(any::<prop::sample::Index>(), 1..40), any::<bool>())
             .prop_map(|(picks, unknown)| Operation::Acknowledge { picks, unknown }),
@@ -61,9 +74,50 @@ struct Model {
     delivered: Vec<(Id, Vec<u8>, u64, u32)>,
     last: Id,
     clock: u64,
+    /// Of each producer: IDs of all elements by number, how many the latest push had, its time.
+    producers: BTreeMap<u8, (BTreeMap<u64, Id>, u64, u64)>,
 }
 
 impl Model {
+    /// The IDs of elements numbered from `sequence` on; none for a gap.
+    fn produce(
+        &mut self,
+        now: u64,
+        name: u8,
+        sequence: u64,
+        payloads: &[Vec<u8>],
+    ) -> Option<Vec<Option<Id>>> {
+        let known = self.producers.get(&name).cloned();
+        let highest = known
+            .as_ref()
+            .map(|(ids, ..)| *ids.last_key_value().unwrap().0);
+        if highest.is_some_and(|highest| sequence > highest + 1) {
+            return None;
+        }
+        let stored = highest.map_or(0, |highest| {
+            (highest + 1 - sequence).min(payloads.len() as u64)
+        });
+        let mut given: Vec<Option<Id>> = Vec::new();
+        for number in sequence..sequence + stored {
+            let (ids, latest, _) = known.as_ref().unwrap();
+            given.push(
+                ids.get(&number)
+                    .copied()
+                    .filter(|_| number + latest > highest.unwrap()),
+            );
+        }
+        let fresh = self.push(now, &payloads[stored as usize..]);
+        if !fresh.is_empty() {
+            let (mut ids, _, time) = known.unwrap_or_default();
+            let first = sequence + stored;
+            ids.extend((first..).zip(fresh.iter().copied()));
+            self.producers
+                .insert(name, (ids, fresh.len() as u64, time.max(now)));
+        }
+        given.extend(fresh.into_iter().map(Some));
+        Some(given)
+    }
+
     fn push(&mut self, now: u64, payloads: &[Vec<u8>]) -> Vec<Id> {
         let mut ids = Vec::new();
         for payload in payloads {
@@ -152,6 +206,42 @@ impl Run {
                     pushed.ids().collect::<Vec<_>>(),
                     self.model.push(now, &payloads)
                 );
+            }
+            Operation::Produce { name, from, count } => {
+                let highest = self
+                    .model
+                    .producers
+                    .get(name)
+                    .map_or(0, |p| *p.0.last_key_value().unwrap().0);
+                let sequence = (highest as i64 + 1 + from).max(1) as u64;
+                let all: Vec<Vec<u8>> = (0..*count).map(|n| vec![*name; n as usize]).collect();
+                let elements = all.iter().map(Vec::as_slice);
+                let produced = self.queue.produce(
+                    now,
+                    Id::default(),
+                    (&[*name], sequence),
+                    elements,
+                    &mut head,
+                );
+                let expected = self.model.produce(now, *name, sequence, &all);
+                match produced {
+                    Ok(produced) => {
+                        assert_eq!(Some(produced.ids().collect()), expected);
+                        assert_eq!(produced.count(), *count);
+                        payloads = all[produced.known.len()..].to_vec();
+                    }
+                    Err(error) => {
+                        assert_eq!((error, expected), (rq_core::Error::Gap(highest), None));
+                    }
+                }
+            }
+            Operation::Expire { milliseconds } => {
+                self.now += milliseconds;
+                let now = self.now;
+                let due = self.model.producers.values().map(|p| p.2 + 600_000).min();
+                assert_eq!(self.queue.next_due(), due);
+                self.queue.expire(now, 100, &mut head);
+                self.model.producers.retain(|_, p| p.2 + 600_000 > now);
             }
             Operation::Pop { count } => {
                 let mut got = Vec::new();
@@ -294,7 +384,6 @@ impl Run {
 fn apply(queue: &mut Queue, log: &[Logged]) {
     for effect in log {
         let payloads = effect.payloads.iter().map(Vec::as_slice);
-        // Payloads stand beside a push only.
         queue.apply(&effect.head, payloads).unwrap();
     }
 }

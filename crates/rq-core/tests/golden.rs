@@ -8,7 +8,8 @@ use rq_core::{Id, Queue, snapshot};
 const V1: &str = include_str!("golden/v1.txt");
 const PAYLOADS: [&[u8]; 4] = [b"first", b"", b"third \x00\xff", b"fourth"];
 
-/// The story: four messages, three delivered, one recovered, one acknowledged.
+/// The story: four messages, three delivered, one recovered, one acknowledged; two more by
+/// producers, one of which is forgotten.
 fn story(mut each: impl FnMut(&[u8])) -> Queue {
     let mut queue = Queue::new(Id::new(1_700_000_000_000, 41));
     let (mut effect, mut done) = (Vec::new(), Vec::new());
@@ -24,6 +25,30 @@ fn story(mut each: impl FnMut(&[u8])) -> Queue {
     queue.recover(now + 10, 1, 5, &mut effect, |_| ());
     each(&effect);
     queue.acknowledge(pushed.ids().skip(1).take(1), &mut done, &mut effect);
+    each(&effect);
+    let from = (&b"producer"[..], 5);
+    queue
+        .produce(
+            now + 11,
+            Id::default(),
+            from,
+            [&b"fifth"[..]].into_iter(),
+            &mut effect,
+        )
+        .unwrap();
+    each(&effect);
+    let from = (&b"other"[..], 1);
+    queue
+        .produce(
+            now + 12,
+            Id::default(),
+            from,
+            [&b"sixth"[..]].into_iter(),
+            &mut effect,
+        )
+        .unwrap();
+    each(&effect);
+    queue.expire(now + 600_011, 10, &mut effect);
     each(&effect);
     queue
 }
@@ -65,7 +90,12 @@ fn version_1_is_still_written_and_read() {
 
     let mut applied = Queue::new(Id::new(1_700_000_000_000, 41));
     for (n, effect) in lines("effect ").iter().enumerate() {
-        let payloads: &[&[u8]] = if n == 0 { &PAYLOADS } else { &[] };
+        let payloads: &[&[u8]] = match n {
+            0 => &PAYLOADS,
+            5 => &[b"fifth"],
+            6 => &[b"sixth"],
+            _ => &[],
+        };
         applied.apply(effect, payloads.iter().copied()).unwrap();
     }
     applied.check().unwrap();
@@ -76,11 +106,11 @@ fn version_1_is_still_written_and_read() {
         .iter()
         .map(|part| loader.feed(part).unwrap())
         .collect();
-    assert_eq!(ends, [false, false, false, true]);
+    assert_eq!(ends, [false, false, false, false, true]);
     let loaded = loader.finish();
     loaded.check().unwrap();
     assert_eq!(written(&loaded), lines("part "));
-    assert_eq!((loaded.waiting(), loaded.delivered()), (1, 2));
+    assert_eq!((loaded.waiting(), loaded.delivered()), (3, 2));
 }
 
 #[test]
