@@ -12,10 +12,20 @@ pytestmark = pytest.mark.essential
 READING = {"rq.len", "rq.info", "rq.inspect"}
 WRITING = {"rq.push", "rq.pop", "rq.ack", "rq.recover"}
 
+COMMANDS: dict[str, tuple[Argument, ...]] = {
+    "rq.push": ("RQ.PUSH", "{}", "x"),
+    "rq.pop": ("RQ.POP", "KEYS", 1, "{}"),
+    "rq.ack": ("RQ.ACK", "{}", "1-1"),
+    "rq.recover": ("RQ.RECOVER", "{}", 1, 0),
+    "rq.inspect": ("RQ.INSPECT", "{}", 0, 1),
+    "rq.len": ("RQ.LEN", "{}"),
+    "rq.info": ("RQ.INFO", "{}"),
+    "rq.apply": ("RQ.APPLY", "{}", "x"),
+}
+
 
 def in_category(client: Client, category: str) -> set[str]:
-    names = {name.decode().lower() for name in client.call("ACL", "CAT", category)}
-    return {name for name in names if name.startswith("rq.")}
+    return {name.decode().lower() for name in client.call("ACL", "CAT", category)} & COMMANDS.keys()
 
 
 @pytest.fixture
@@ -52,18 +62,6 @@ class Allowed:
 
     def __call__(self, *command: Argument) -> bool:
         return bool(self._client.call("ACL", "DRYRUN", "someone", *command) == b"OK")
-
-
-COMMANDS: dict[str, tuple[Argument, ...]] = {
-    "rq.push": ("RQ.PUSH", "{}", "x"),
-    "rq.pop": ("RQ.POP", "KEYS", 1, "{}"),
-    "rq.ack": ("RQ.ACK", "{}", "1-1"),
-    "rq.recover": ("RQ.RECOVER", "{}", 1, 0),
-    "rq.inspect": ("RQ.INSPECT", "{}", 0, 1),
-    "rq.len": ("RQ.LEN", "{}"),
-    "rq.info": ("RQ.INFO", "{}"),
-    "rq.apply": ("RQ.APPLY", "{}", "x"),
-}
 
 
 def on(name: str, key: str) -> list[Argument]:

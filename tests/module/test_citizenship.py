@@ -44,10 +44,12 @@ def test_a_transaction_is_one(client: Client) -> None:
     assert rows == [[b"q", ids[0], b"a"]] and length == 2
 
 
-def test_a_transaction_refused_as_a_whole(client: Client) -> None:
-    replies = client.call_many([("MULTI",), ("RQ.PUSH", "q", "a"), ("RQ.PUSH", "q"), ("EXEC",)])
-    assert isinstance(replies[-1], CommandError) and replies[-1].code == "EXECABORT"
-    assert not client.exists("q")
+def test_an_error_in_a_transaction_is_that_commands_alone(client: Client) -> None:
+    client.call("SET", "text", "x")
+    commands = [("RQ.PUSH", "q", "a"), ("RQ.POP", "COUNT", 0, "q"), ("RQ.PUSH", "text", "b"), ("RQ.PUSH", "q", "c")]
+    first, bad_count, bad_type, last = client.transaction(*commands)
+    assert bad_count.code == "ERR" and bad_type.code == "WRONGTYPE"
+    assert [row[0] for row in client.waiting("q")] == first + last
 
 
 def test_watch_sees_every_change(server: Server, client: Client) -> None:

@@ -30,11 +30,16 @@ def push(first: tuple[int, int], count: int, raises: bool = False) -> bytes:
 def propagated(server: Server) -> list[Command]:
     """The RQ.APPLY commands in the append-only file of a server, without the first word."""
     files = sorted((server.folder / "appendonlydir").glob("*.incr.aof"))
-    commands = [command for path in files for command in _commands(path.read_bytes())]
-    return [command[1:] for command in commands if command[0].upper() == b"RQ.APPLY"]
+    return [command for path in files for command in applied(path.read_bytes())]
+
+
+def applied(log: bytes) -> list[Command]:
+    """The RQ.APPLY commands in an append-only file, without the first word."""
+    return [command[1:] for command in _commands(log) if command[0].upper() == b"RQ.APPLY"]
 
 
 def _commands(data: bytes) -> Iterator[Command]:
+    """The commands of an append-only file."""
     place = 0
 
     def line() -> bytes:
