@@ -41,6 +41,10 @@ const WRONG_TYPE: (Code, &str) = (
     Code::WrongType,
     "the key holds a value that is not a reliable queue",
 );
+const EXHAUSTED: (Code, &str) = (
+    Code::Exhausted,
+    "the queue has no further IDs (its sequence is at the largest number of 64 bits)",
+);
 const BAD_COUNT: (Code, &str) = (
     Code::Argument,
     "a count is not a positive integer, or an argument is missing or unknown",
@@ -66,10 +70,7 @@ pub const COMMANDS: &[Command] = &[
         errors: &[
             (Code::Argument, "an argument is missing"),
             WRONG_TYPE,
-            (
-                Code::Exhausted,
-                "the queue has no further IDs (its sequence is at the largest number of 64 bits)",
-            ),
+            EXHAUSTED,
         ],
         notes: "\
 An element is any bytes, also none. The elements of one command are stored together or not at all, \
@@ -80,6 +81,52 @@ millisecond in which the server has given IDs already goes on above those.
 
 A push wakes clients that wait in `RQ.POP ... BLOCK`. It is refused with `OOM` when the server is \
 over its `maxmemory`.",
+    },
+    Command {
+        verb: Verb::PushExtended,
+        name: "RQ.PUSHEX",
+        summary: "Appends messages with options: those of a numbered producer are stored once, however often they are sent.",
+        complexity: "O(1) for each message, O(log p) with p producers remembered",
+        since: "0.1.0",
+        access: Access::Grow,
+        fast: true,
+        blocking: false,
+        keys: Keys::First,
+        arguments: &[
+            KEY,
+            option("PRODUCER", "name SEQ n", Kind::Text),
+            Argument {
+                token: Some("ELEMENTS"),
+                ..argument("count", Kind::Integer)
+            },
+            several("element", Kind::Text),
+        ],
+        outcomes: &[Outcome {
+            when: "always",
+            resp2: "array of bulk strings: the ID of each element, in their order; null bulk string for an element that was stored before the producer's latest push",
+            resp3: "array of bulk strings: the ID of each element, in their order; null for an element that was stored before the producer's latest push",
+        }],
+        errors: &[
+            (
+                Code::Argument,
+                "an argument is missing, `SEQ` is not a positive integer, or `ELEMENTS` does not announce as many as follow",
+            ),
+            WRONG_TYPE,
+            (
+                Code::Gap,
+                "the producer is known, and `SEQ` leaves out numbers behind its highest; nothing is stored",
+            ),
+            EXHAUSTED,
+        ],
+        notes: "\
+Without options as `RQ.PUSH`. With `PRODUCER name SEQ n` the elements have consecutive numbers from n \
+on. Those at or below the producer's highest number are stored already: a resend of its latest push \
+is answered with the same IDs, an older one with nulls. The others are stored, all or none. So a \
+client that got no answer sends the same command again. A producer that is not known may start with \
+any number.
+
+A producer is remembered for 10 minutes after its last push, and so long the key stays, \
+also when all messages are acknowledged. Use a name of its own for each process and connection.",
     },
     Command {
         verb: Verb::Pop,

@@ -119,7 +119,8 @@ const GENERAL: &str = "
 - **Numbers** are decimal, in their shortest form, within 64 bits. **IDs** are `milliseconds-sequence`.
 - **A queue that holds nothing ceases to exist**, as an empty list does: when its last message is
   acknowledged its key is gone, on replicas too. Its counters live on in the totals of the server
-  (`INFO reliableq_totals`), which count since the server started. A client that waits makes no key.
+  (`INFO reliableq_totals`), which count since the server started. A client that waits makes no key. A queue that
+  remembers a producer (`RQ.PUSHEX`) holds something: it goes when the last one is forgotten.
 - **An ID is never given twice**, as far as persistence reaches: the server remembers the largest ID that
   it gave, in RDB files and with each queue in rewritten append-only files, and a new queue starts
   above it. `RESTORE`, `COPY` and `RENAME` stay outside of this: a copied queue

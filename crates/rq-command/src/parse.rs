@@ -48,6 +48,15 @@ pub struct Push {
     pub elements: Range<usize>,
 }
 
+/// `RQ.PUSHEX`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PushExtended {
+    /// Where the producer's name is, and the number of the first element.
+    pub producer: Option<(usize, u64)>,
+    /// Where the payloads are.
+    pub elements: Range<usize>,
+}
+
 /// `RQ.POP`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pop {
@@ -104,6 +113,36 @@ pub fn push(arguments: &(impl Arguments + ?Sized)) -> Result<Push, Refusal> {
     at_least(arguments, 3, Verb::Push)?;
     Ok(Push {
         elements: 2..arguments.len(),
+    })
+}
+
+/// Reads `RQ.PUSHEX key [PRODUCER name SEQ n] ELEMENTS n element [element ...]`.
+///
+/// # Errors
+/// Says what was expected.
+pub fn push_extended(arguments: &(impl Arguments + ?Sized)) -> Result<PushExtended, Refusal> {
+    at_least(arguments, 5, Verb::PushExtended)?;
+    let (total, mut at, mut producer) = (arguments.len(), 2, None);
+    if arguments.get(at).eq_ignore_ascii_case(b"PRODUCER") {
+        if total < 9 || !arguments.get(4).eq_ignore_ascii_case(b"SEQ") {
+            return Err(usage(Verb::PushExtended));
+        }
+        producer = Some((3, positive(integer(arguments.get(5), "SEQ")?, "SEQ")?));
+        at = 6;
+    }
+    if !arguments.get(at).eq_ignore_ascii_case(b"ELEMENTS") {
+        return Err(usage(Verb::PushExtended));
+    }
+    let announced = positive(integer(arguments.get(at + 1), "ELEMENTS")?, "ELEMENTS")?;
+    let left = total.saturating_sub(at + 2) as u64;
+    if announced != left {
+        return Err(Refusal::argument(format!(
+            "ELEMENTS announces {announced} elements but {left} follow, expected as many"
+        )));
+    }
+    Ok(PushExtended {
+        producer,
+        elements: at + 2..total,
     })
 }
 
@@ -474,6 +513,34 @@ mod tests {
     }
 
     #[test]
+    fn extended_pushes_count_their_elements() {
+        let parsed = |text: &str| push_extended(words(text).as_slice());
+        let given = |producer, elements| Ok(PushExtended { producer, elements });
+        assert_eq!(parsed("RQ.PUSHEX q ELEMENTS 1 a"), given(None, 4..5));
+        assert_eq!(
+            parsed("RQ.PUSHEX q elements 2 ELEMENTS 1"),
+            given(None, 4..6)
+        );
+        let text = "RQ.PUSHEX q producer PRODUCER seq 7 ELEMENTS 2 a b";
+        assert_eq!(parsed(text), given(Some((3, 7)), 8..10));
+        for text in [
+            "RQ.PUSHEX q a",
+            "RQ.PUSHEX q ELEMENTS 1",
+            "RQ.PUSHEX q ELEMENTS 2 a",
+            "RQ.PUSHEX q ELEMENTS 1 a b",
+            "RQ.PUSHEX q ELEMENTS 0 a",
+            "RQ.PUSHEX q ELEMENTS x a",
+            "RQ.PUSHEX q PRODUCER p ELEMENTS 1 a",
+            "RQ.PUSHEX q PRODUCER p SEQ 0 ELEMENTS 1 a",
+            "RQ.PUSHEX q PRODUCER p SEQ 1 a b c",
+            "RQ.PUSHEX q PRODUCER p SEQ x ELEMENTS 1 a",
+            "RQ.PUSHEX q SEQ 1 PRODUCER p ELEMENTS 1 a",
+        ] {
+            assert!(parsed(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn inspect_knows_its_two_forms() {
         let parsed = |text: &str| inspect(words(text).as_slice());
         let expected = |pending, start, count| {
@@ -558,7 +625,7 @@ mod tests {
         fn no_arguments_make_a_parser_fail_otherwise(list: Vec<Vec<u8>>) {
             let list: Vec<&[u8]> = list.iter().map(Vec::as_slice).collect();
             let list = list.as_slice();
-            let _ = (push(list), recover(list), inspect(list), apply(list), range(list), split(list));
+            let _ = (push(list), push_extended(list), recover(list), inspect(list), apply(list), range(list), split(list));
             if let Ok(pop) = pop(list) {
                 prop_assert!(!pop.keys.is_empty() && pop.keys.end <= <[_]>::len(list));
             }

@@ -12,6 +12,8 @@ pub enum Code {
     WrongType,
     /// `EXHAUSTED`: the queue has no further IDs.
     Exhausted,
+    /// `GAP`: a producer left numbers out.
+    Gap,
     /// `BADEFFECT`: bytes that are no effect of this queue.
     BadEffect,
 }
@@ -24,6 +26,7 @@ impl Code {
             Code::Argument => "ERR",
             Code::WrongType => "WRONGTYPE",
             Code::Exhausted => "EXHAUSTED",
+            Code::Gap => "GAP",
             Code::BadEffect => "BADEFFECT",
         }
     }
@@ -78,6 +81,7 @@ impl From<rq_core::Error> for Refusal {
     fn from(error: rq_core::Error) -> Self {
         let code = match error {
             rq_core::Error::Exhausted => Code::Exhausted,
+            rq_core::Error::Gap(_) => Code::Gap,
             rq_core::Error::BadEffect(_) => Code::BadEffect,
         };
         Self {

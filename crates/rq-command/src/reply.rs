@@ -3,7 +3,7 @@
 //! A [`Sink`] turns the events into a protocol: the server's own replies in the module, bytes in
 //! an endpoint. The length of every list is known before its first element.
 
-use rq_core::{Counters, Delivery, Held, Id, IdText, Info, Meta, Pending, Waiting};
+use rq_core::{Counters, Delivery, Held, Id, IdText, Info, Meta, Pending, Produced, Waiting};
 
 /// Where replies go.
 pub trait Sink {
@@ -17,6 +17,8 @@ pub trait Sink {
     fn integer(&mut self, number: u64);
     /// Nothing: a null, in the place of a list.
     fn null(&mut self);
+    /// Nothing: a null, in the place of bytes.
+    fn null_bytes(&mut self);
 }
 
 /// The IDs of a push or of an acknowledgement.
@@ -25,6 +27,18 @@ pub fn ids(sink: &mut impl Sink, ids: impl ExactSizeIterator<Item = Id>) {
     sink.array(ids.len());
     for id in ids {
         sink.bytes(text.of(id));
+    }
+}
+
+/// The IDs of a producer's push; null where an ID is not remembered.
+pub fn produced(sink: &mut impl Sink, produced: &Produced) {
+    let mut text = IdText::default();
+    sink.array(usize::try_from(produced.count()).unwrap_or(usize::MAX));
+    for id in produced.ids() {
+        match id {
+            Some(id) => sink.bytes(text.of(id)),
+            None => sink.null_bytes(),
+        }
     }
 }
 

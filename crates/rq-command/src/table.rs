@@ -7,6 +7,8 @@ use crate::refusal::Code;
 pub enum Verb {
     /// `RQ.PUSH`
     Push,
+    /// `RQ.PUSHEX`
+    PushExtended,
     /// `RQ.POP`
     Pop,
     /// `RQ.ACK`

@@ -27,7 +27,7 @@ required! {
     RedisModule_CreateCommand RedisModule_CreateDataType RedisModule_CreateString
     RedisModule_CreateTimer RedisModule_DeleteKey RedisModule_DigestAddStringBuffer
     RedisModule_DigestEndSequence RedisModule_EmitAOF RedisModule_FreeString
-    RedisModule_GetBlockedClientReadyKey RedisModule_GetCommand RedisModule_GetContextFlags
+    RedisModule_GetBlockedClientReadyKey RedisModule_GetCommand RedisModule_GetContextFlags RedisModule_GetDbIdFromIO RedisModule_GetKeyNameFromIO
     RedisModule_GetSelectedDb RedisModule_InfoAddFieldCString RedisModule_InfoAddFieldULongLong
     RedisModule_InfoAddSection RedisModule_IsKeysPositionRequest
     RedisModule_KeyAtPosWithFlags RedisModule_KeyType RedisModule_LoadConfigs
@@ -37,7 +37,7 @@ required! {
     RedisModule_RegisterEnumConfig RedisModule_RegisterInfoFunc RedisModule_Replicate
     RedisModule_ReplicateVerbatim RedisModule_ReplySetArrayLength RedisModule_ReplyWithArray
     RedisModule_ReplyWithError RedisModule_ReplyWithLongLong RedisModule_ReplyWithMap
-    RedisModule_ReplyWithNullArray RedisModule_ReplyWithSimpleString
+    RedisModule_ReplyWithNull RedisModule_ReplyWithNullArray RedisModule_ReplyWithSimpleString
     RedisModule_ReplyWithStringBuffer RedisModule_SaveStringBuffer RedisModule_SaveUnsigned
     RedisModule_SelectDb RedisModule_SetCommandInfo RedisModule_SetModuleOptions
     RedisModule_SignalKeyAsReady RedisModule_SignalModifiedKey RedisModule_StringPtrLen

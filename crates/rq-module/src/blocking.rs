@@ -11,7 +11,7 @@
 //! While the server pauses writes for a failover nothing may be changed or propagated: keys that are
 //! signalled then are signalled again later.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use redis_module::raw;
@@ -124,55 +124,9 @@ pub(crate) fn forget_drained() {
     STATE.drained.set(None);
 }
 
-unsafe extern "C" fn on_keyspace_event(
-    _ctx: *mut raw::RedisModuleCtx,
-    _class: c_int,
-    _event: *const c_char,
-    _key: *mut raw::RedisModuleString,
-) -> c_int {
-    forget_drained();
-    OK
-}
-
-unsafe extern "C" fn on_databases_swapped(
-    _ctx: *mut raw::RedisModuleCtx,
-    _event: raw::RedisModuleEvent,
-    _kind: u64,
-    _data: *mut c_void,
-) {
-    forget_drained();
-}
-
-/// Listens to what can bring messages to a key beside the module's own commands.
-pub(crate) fn register(ctx: Context) -> Result<(), String> {
-    let swapped = raw::RedisModuleEvent {
-        id: raw::REDISMODULE_EVENT_SWAPDB,
-        dataver: 1,
-    };
-    let class = raw::REDISMODULE_NOTIFY_GENERIC as c_int;
-    // SAFETY: the callbacks live as long as the module.
-    let registered = unsafe {
-        call!(RedisModule_SubscribeToKeyspaceEvents(
-            ctx.pointer(),
-            class,
-            Some(on_keyspace_event)
-        )) == OK
-            && call!(RedisModule_SubscribeToServerEvent(
-                ctx.pointer(),
-                swapped,
-                Some(on_databases_swapped)
-            )) == OK
-    };
-    if registered {
-        Ok(())
-    } else {
-        Err("the server refused to tell its events".to_owned())
-    }
-}
-
 // ---- paused writes ----
 
-fn is_paused() -> bool {
+pub(crate) fn is_paused() -> bool {
     // SAFETY: no arguments.
     unsafe { call!(RedisModule_AvoidReplicaTraffic()) != 0 }
 }

@@ -3,15 +3,16 @@
 use std::ffi::{CString, c_int};
 
 use redis_module::raw;
-use rq_command::parse::{self, Pop};
+use rq_command::parse::{self, Arguments, Pop};
 use rq_command::reply::{self, Sink};
 use rq_command::{Access, COMMANDS, Command, Keys, Refusal, Verb};
-use rq_core::{Counters, Delivery, Id, IdText, Queue};
+use rq_core::{Counters, Delivery, Id, IdText, Pushed, Queue};
 
 use crate::api::call;
 use crate::blocking;
 use crate::context::{Argv, Context, ERR, OK, bytes_of, guard};
 use crate::documentation;
+use crate::due;
 use crate::key::{self, Key};
 use crate::propagate;
 use crate::state::{self, STATE};
@@ -52,6 +53,7 @@ fn run(ctx: Context, argv: Argv, handler: Handler) -> c_int {
 fn entry_point(verb: Verb) -> EntryPoint {
     match verb {
         Verb::Push => entry_point!(push),
+        Verb::PushExtended => entry_point!(push_extended),
         Verb::Pop => entry_point!(pop),
         Verb::Acknowledge => entry_point!(acknowledge),
         Verb::Recover => entry_point!(recover),
@@ -122,21 +124,52 @@ fn flags(command: &Command) -> String {
 
 fn push(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
     let elements = parse::push(argv)?.elements.start;
+    append(ctx, argv, elements, |queue, now, floor, effect| {
+        let pushed = queue.push(now, floor, argv.bytes_from(elements), effect)?;
+        reply::ids(&mut { ctx }, pushed.ids());
+        Ok(Some(pushed))
+    })
+}
+
+fn push_extended(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
+    let push = parse::push_extended(argv)?;
+    let elements = push.elements.start;
+    append(ctx, argv, elements, |queue, now, floor, effect| {
+        let Some((name, sequence)) = push.producer else {
+            let pushed = queue.push(now, floor, argv.bytes_from(elements), effect)?;
+            reply::ids(&mut { ctx }, pushed.ids());
+            return Ok(Some(pushed));
+        };
+        let from = (argv.get(name), sequence);
+        let produced = queue.produce(now, floor, from, argv.bytes_from(elements), effect)?;
+        reply::produced(&mut { ctx }, &produced);
+        Ok(produced.pushed)
+    })
+}
+
+/// Appends to a queue, which is made where there is none. The last elements of the command, as
+/// many as were pushed, are propagated.
+fn append(
+    ctx: Context,
+    argv: &Argv,
+    elements: usize,
+    push: impl FnOnce(&mut Queue, u64, Id, &mut Vec<u8>) -> Result<Option<Pushed>, rq_core::Error>,
+) -> Result<c_int, Refusal> {
     let mut key = Key::write(ctx, argv.string(1))?;
     let mut effect = STATE.effect.take();
     let (now, floor) = (ctx.now(), state::floor());
-    let pushed = match key.queue_mut() {
-        Some(queue) => queue.push(now, floor, argv.bytes_from(elements), &mut effect),
+    let outcome = match key.queue_mut() {
+        Some(queue) => push(queue, now, floor, &mut effect),
         None => {
             let mut queue = key::new_queue();
-            let pushed = queue.push(now, floor, argv.bytes_from(elements), &mut effect);
+            let pushed = push(&mut queue, now, floor, &mut effect);
             if pushed.is_ok() {
                 key.store(queue);
             }
             pushed
         }
     };
-    let outcome = pushed.map(|pushed| {
+    if let Ok(Some(pushed)) = &outcome {
         if pushed.raises {
             state::raise_floor(pushed.last());
         }
@@ -144,14 +177,15 @@ fn push(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
             sent: pushed.count,
             ..Counters::default()
         });
-        reply::ids(&mut { ctx }, pushed.ids());
-        propagate::push(ctx, argv.string(1), &effect, argv, elements);
+        let fresh = (argv.len() - pushed.count as usize).max(elements);
+        propagate::push(ctx, argv.string(1), &effect, argv, fresh);
         key.changed(c"rq.push");
         key.signal_ready();
-        OK
-    });
+        due::note(&key);
+    }
     STATE.effect.set(effect);
-    Ok(outcome?)
+    outcome?;
+    Ok(OK)
 }
 
 fn pop(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {

@@ -134,6 +134,11 @@ impl Sink for Context {
         unsafe { call!(RedisModule_ReplyWithLongLong(self.0, number)) };
     }
 
+    fn null_bytes(&mut self) {
+        // SAFETY: the context is good.
+        unsafe { call!(RedisModule_ReplyWithNull(self.0)) };
+    }
+
     fn null(&mut self) {
         // SAFETY: the context is good.
         unsafe { call!(RedisModule_ReplyWithNullArray(self.0)) };

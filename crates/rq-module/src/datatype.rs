@@ -17,6 +17,7 @@ use rq_core::{Id, Queue, effect, snapshot};
 use crate::api::call;
 use crate::blocking;
 use crate::context::{Context, ERR, OK, guard};
+use crate::due;
 use crate::state::{self, STATE};
 
 /// Encoding of values and of auxiliary data in RDB files. Change either, raise it, and keep
@@ -109,6 +110,7 @@ unsafe extern "C" fn load(io: *mut raw::RedisModuleIO, encoding: c_int) -> *mut 
     guard(ptr::null_mut(), || match load_queue(io, encoding) {
         Ok(queue) => {
             blocking::forget_drained();
+            due::note_loaded(io, &queue);
             Box::into_raw(Box::new(queue)).cast()
         }
         Err(why) => {

@@ -57,6 +57,10 @@ impl Key {
         }
     }
 
+    pub(crate) fn database(&self) -> c_int {
+        self.ctx.database()
+    }
+
     pub(crate) fn name(&self) -> *mut raw::RedisModuleString {
         self.name
     }

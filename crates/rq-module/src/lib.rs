@@ -12,6 +12,8 @@
 //! | `key` | a key that is open, and the queue in it |
 //! | `commands` | the handlers |
 //! | `blocking` | clients that wait, and how they are served |
+//! | `due` | queues with due work, and doing it |
+//! | `events` | what the server tells beside commands |
 //! | `propagate` | effects for replicas and append-only files, and applying them |
 //! | `datatype` | the native type: save, load, rewrite, copy, free |
 //! | `state` | what the module remembers beside the keys |
@@ -29,6 +31,8 @@ mod commands;
 mod context;
 mod datatype;
 mod documentation;
+mod due;
+mod events;
 mod information;
 mod key;
 mod propagate;
@@ -91,5 +95,5 @@ fn register(ctx: Context) -> Result<(), String> {
     commands::register(ctx)?;
     settings::register(ctx)?;
     information::register(ctx)?;
-    blocking::register(ctx)
+    events::register(ctx)
 }

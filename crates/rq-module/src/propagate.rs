@@ -10,6 +10,7 @@ use rq_core::effect::{self, Scope};
 
 use crate::api::call;
 use crate::context::{Argv, Context};
+use crate::due;
 use crate::key::Key;
 use crate::state::{self, STATE};
 
@@ -101,6 +102,7 @@ fn apply_effect(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
         }
         key.changed(c"rq.apply");
         key.signal_ready();
+        due::note(&key);
     }
     // SAFETY: the context is good. A replica's own append-only file gets what it was sent.
     unsafe { call!(RedisModule_ReplicateVerbatim(ctx.pointer())) };

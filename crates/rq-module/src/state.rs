@@ -10,6 +10,8 @@ use std::cell::Cell;
 use redis_module::raw;
 use rq_core::{Counters, Id};
 
+use crate::due::Due;
+
 pub(crate) struct State {
     /// The native type, set at load.
     pub(crate) datatype: Cell<*mut raw::RedisModuleType>,
@@ -26,6 +28,8 @@ pub(crate) struct State {
     /// See `blocking`.
     pub(crate) drained: Cell<Option<(i32, Vec<u8>)>>,
     pub(crate) deferred: Cell<Vec<(i32, Vec<u8>)>>,
+    /// See `due`.
+    pub(crate) due: Cell<Due>,
 }
 
 // SAFETY: used by one thread at a time, see the head of this file.
@@ -47,6 +51,7 @@ pub(crate) static STATE: State = State {
     acknowledged: Cell::new(Vec::new()),
     drained: Cell::new(None),
     deferred: Cell::new(Vec::new()),
+    due: Cell::new(Due::new()),
 };
 
 /// The largest ID that was given.

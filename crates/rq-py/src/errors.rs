@@ -33,8 +33,8 @@ pub(crate) fn refused(error: &rq_core::Error) -> PyErr {
             "the queue has used up its IDs",
             "drain it and use another queue",
         )),
-        // Queues in memory apply no effects.
-        rq_core::Error::BadEffect(_) => damaged(),
+        // Queues in memory apply no effects, and have no producers.
+        rq_core::Error::BadEffect(_) | rq_core::Error::Gap(_) => damaged(),
     }
 }
 

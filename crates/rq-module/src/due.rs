@@ -1,0 +1,186 @@
+//! Queues with due work, and doing it.
+//!
+//! A queue knows when it has something to do (`Queue::next_due`: producers to be forgotten). The
+//! server is not told where a value is or goes, so what is noted here is a hint, which is checked
+//! when its time has come: at most one note a key, made whenever a queue is seen with due work, by
+//! a command, an effect, a load, a rename, a copy. The server's regular round asks for what is
+//! due, and a bounded part of it is done.
+//!
+//! A replica notes, but does nothing: what is due comes from its primary. Nor is anything done
+//! while the server avoids replica traffic. Both are only delays.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::c_int;
+
+use redis_module::raw;
+use rq_core::Queue;
+
+use crate::api::call;
+use crate::blocking;
+use crate::context::{Context, OK, bytes_of};
+use crate::key::Key;
+use crate::propagate;
+use crate::state::STATE;
+
+/// Keys that are looked at in one round.
+const KEYS: usize = 100;
+/// Producers that are forgotten at a time.
+const STEP: usize = 100;
+
+type Place = (c_int, Box<[u8]>);
+
+/// When to look at which key.
+pub(crate) struct Due {
+    by_time: BTreeSet<(u64, Place)>,
+    by_place: Option<HashMap<Place, u64>>,
+}
+
+impl Default for Due {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Due {
+    pub(crate) const fn new() -> Self {
+        Self {
+            by_time: BTreeSet::new(),
+            by_place: None,
+        }
+    }
+
+    /// Notes a time, unless an earlier one is noted: then the key is seen in time anyway.
+    fn note(&mut self, time: u64, place: Place) {
+        let by_place = self.by_place.get_or_insert_default();
+        match by_place.get_mut(&place) {
+            Some(noted) if *noted <= time => {}
+            Some(noted) => {
+                self.by_time.remove(&(*noted, place.clone()));
+                *noted = time;
+                self.by_time.insert((time, place));
+            }
+            None => {
+                by_place.insert(place.clone(), time);
+                self.by_time.insert((time, place));
+            }
+        }
+    }
+
+    /// Takes the first note whose time has come.
+    fn take(&mut self, now: u64) -> Option<Place> {
+        if self.by_time.first()?.0 > now {
+            return None;
+        }
+        let (_, place) = self.by_time.pop_first()?;
+        self.by_place.get_or_insert_default().remove(&place);
+        Some(place)
+    }
+
+    /// Two databases have changed places.
+    fn swap(&mut self, one: c_int, other: c_int) {
+        let swapped = |database| match database {
+            d if d == one => other,
+            d if d == other => one,
+            d => d,
+        };
+        for (time, (database, key)) in std::mem::take(&mut self.by_time) {
+            self.by_time.insert((time, (swapped(database), key)));
+        }
+        let by_place = self.by_place.get_or_insert_default();
+        by_place.clear();
+        by_place.extend(
+            self.by_time
+                .iter()
+                .map(|(time, place)| (place.clone(), *time)),
+        );
+    }
+}
+
+/// Does something with the notes. They are out of their place meanwhile, as `state` says.
+fn with<T>(body: impl FnOnce(&mut Due) -> T) -> T {
+    let mut due = STATE.due.take();
+    let outcome = body(&mut due);
+    STATE.due.set(due);
+    outcome
+}
+
+// ---- noting ----
+
+/// Notes a key whose queue has due work.
+pub(crate) fn note(key: &Key) {
+    if let Some(time) = key.queue().and_then(Queue::next_due) {
+        let name = bytes_of(&key.name()).into();
+        with(|due| due.note(time, (key.database(), name)));
+    }
+}
+
+/// Notes the key of a value that was loaded, where the server tells it.
+pub(crate) fn note_loaded(io: *mut raw::RedisModuleIO, queue: &Queue) {
+    let Some(time) = queue.next_due() else {
+        return;
+    };
+    // SAFETY: the server's own; a null name is one that it does not know.
+    let (name, database) = unsafe {
+        let name = call!(RedisModule_GetKeyNameFromIO(io)).cast_mut();
+        (name, call!(RedisModule_GetDbIdFromIO(io)))
+    };
+    if !name.is_null() && database >= 0 {
+        with(|due| due.note(time, (database, bytes_of(&name).into())));
+    }
+}
+
+/// Two databases have changed places.
+pub(crate) fn swap_databases(one: c_int, other: c_int) {
+    with(|due| due.swap(one, other));
+}
+
+// ---- doing ----
+
+/// Does what is due; called in the server's regular round.
+pub(crate) fn round(ctx: Context) {
+    let now = ctx.now();
+    if with(|due| due.by_time.first().is_none_or(|(time, _)| *time > now)) {
+        return;
+    }
+    let passive = raw::REDISMODULE_CTX_FLAGS_SLAVE | raw::REDISMODULE_CTX_FLAGS_LOADING;
+    if ctx.has_flag(passive) || blocking::is_paused() {
+        return;
+    }
+    for _ in 0..KEYS {
+        let Some((database, name)) = with(|due| due.take(now)) else {
+            return;
+        };
+        // SAFETY: the context is the event's own, and the string is freed after its use.
+        unsafe {
+            if call!(RedisModule_SelectDb(ctx.pointer(), database)) != OK {
+                continue;
+            }
+            let name = call!(RedisModule_CreateString(
+                ctx.pointer(),
+                name.as_ptr().cast(),
+                name.len()
+            ));
+            expire(ctx, name, now);
+            call!(RedisModule_FreeString(ctx.pointer(), name));
+        }
+    }
+}
+
+/// Does a bounded part of what is due for a key.
+fn expire(ctx: Context, name: *mut raw::RedisModuleString, now: u64) {
+    let Ok(mut key) = Key::write(ctx, name) else {
+        return;
+    };
+    let Some(queue) = key.queue_mut() else {
+        return;
+    };
+    let mut effect = STATE.effect.take();
+    queue.expire(now, STEP, &mut effect);
+    if !effect.is_empty() {
+        propagate::effect(ctx, name, &effect);
+        key.changed(c"rq.expire");
+        key.delete_if_empty();
+    }
+    STATE.effect.set(effect);
+    note(&key);
+}

@@ -1,0 +1,89 @@
+//! What the server tells beside commands: values that come to keys, databases that change places,
+//! and its regular round. A module has one callback for each kind of event.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use redis_module::raw;
+
+use crate::api::call;
+use crate::blocking;
+use crate::context::{Context, OK, guard};
+use crate::due;
+use crate::key::Key;
+
+/// Listens to all of it.
+pub(crate) fn register(ctx: Context) -> Result<(), String> {
+    let event = |id| raw::RedisModuleEvent { id, dataver: 1 };
+    let swapped = event(raw::REDISMODULE_EVENT_SWAPDB);
+    let round = event(raw::REDISMODULE_EVENT_CRON_LOOP);
+    let class = raw::REDISMODULE_NOTIFY_GENERIC as c_int;
+    let ctx = ctx.pointer();
+    // SAFETY: the callbacks live as long as the module.
+    let registered = unsafe {
+        call!(RedisModule_SubscribeToKeyspaceEvents(
+            ctx,
+            class,
+            Some(on_keyspace_event)
+        )) == OK
+            && call!(RedisModule_SubscribeToServerEvent(
+                ctx,
+                swapped,
+                Some(on_databases_swapped)
+            )) == OK
+            && call!(RedisModule_SubscribeToServerEvent(
+                ctx,
+                round,
+                Some(on_round)
+            )) == OK
+    };
+    if registered {
+        Ok(())
+    } else {
+        Err("the server refused to tell its events".to_owned())
+    }
+}
+
+/// Events by which a value comes to a key without a command of the module.
+const ARRIVALS: [&CStr; 4] = [c"rename_to", c"move_to", c"copy_to", c"restore"];
+
+unsafe extern "C" fn on_keyspace_event(
+    ctx: *mut raw::RedisModuleCtx,
+    _class: c_int,
+    event: *const c_char,
+    name: *mut raw::RedisModuleString,
+) -> c_int {
+    blocking::forget_drained();
+    // SAFETY: the server hands in a terminated text.
+    if ARRIVALS.contains(&unsafe { CStr::from_ptr(event) }) {
+        guard((), || {
+            if let Ok(key) = Key::read(Context::new(ctx), name) {
+                due::note(&key);
+            }
+        });
+    }
+    OK
+}
+
+unsafe extern "C" fn on_databases_swapped(
+    _ctx: *mut raw::RedisModuleCtx,
+    _event: raw::RedisModuleEvent,
+    _kind: u64,
+    data: *mut c_void,
+) {
+    blocking::forget_drained();
+    // SAFETY: what the server hands in with this event.
+    if let Some(swapped) = unsafe { data.cast::<raw::RedisModuleSwapDbInfo>().as_ref() } {
+        guard((), || {
+            due::swap_databases(swapped.dbnum_first, swapped.dbnum_second)
+        });
+    }
+}
+
+unsafe extern "C" fn on_round(
+    ctx: *mut raw::RedisModuleCtx,
+    _event: raw::RedisModuleEvent,
+    _kind: u64,
+    _data: *mut c_void,
+) {
+    guard((), || due::round(Context::new(ctx)));
+}
