@@ -1,0 +1,138 @@
+//! Queues by name, and the floor under new IDs.
+//!
+//! A queue comes into being with its first push and ceases to exist when it holds nothing. The floor is
+//! the largest ID that was given (`docs/design.md`): a queue made anew starts above it.
+
+use std::collections::HashMap;
+
+use rq_core::{Error, Id, Pushed, Queue, effect};
+
+/// All queues of a store. Alone, it is a store that forgets.
+#[derive(Debug, Clone, Default)]
+pub struct Queues {
+    queues: HashMap<Box<[u8]>, Queue>,
+    floor: Id,
+}
+
+impl Queues {
+    /// The queue with a name, where there is one.
+    #[must_use]
+    pub fn get(&self, name: &[u8]) -> Option<&Queue> {
+        self.queues.get(name)
+    }
+
+    /// How many queues there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// Whether there is no queue.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+
+    /// All queues, in the order of their names.
+    pub fn sorted(&self) -> impl ExactSizeIterator<Item = (&[u8], &Queue)> {
+        let mut all: Vec<_> = self.queues.iter().map(|(n, q)| (&**n, q)).collect();
+        all.sort_unstable_by_key(|&(name, _)| name);
+        all.into_iter()
+    }
+
+    /// The largest ID that was given.
+    #[must_use]
+    pub fn floor(&self) -> Id {
+        self.floor
+    }
+
+    /// Raises the floor to an ID.
+    pub fn raise(&mut self, id: Id) {
+        self.floor = self.floor.max(id);
+    }
+
+    /// Appends messages to a queue, which is made where there is none, and writes the effect.
+    ///
+    /// # Errors
+    /// As [`Queue::push`]; nothing is changed then.
+    pub fn push<'a>(
+        &mut self,
+        name: &[u8],
+        now: u64,
+        elements: impl ExactSizeIterator<Item = &'a [u8]>,
+        effect: &mut Vec<u8>,
+    ) -> Result<Pushed, Error> {
+        let floor = self.floor;
+        let pushed = if let Some(queue) = self.queues.get_mut(name) {
+            queue.push(now, floor, elements, effect)?
+        } else {
+            let mut queue = Queue::new(floor);
+            let pushed = queue.push(now, floor, elements, effect)?;
+            if !queue.is_empty() {
+                self.queues.insert(name.into(), queue);
+            }
+            pushed
+        };
+        if pushed.raises {
+            self.raise(pushed.last());
+        }
+        Ok(pushed)
+    }
+
+    /// Runs an operation that makes no IDs on a queue, where there is one; a queue that holds
+    /// nothing afterwards is gone.
+    pub fn change<R>(&mut self, name: &[u8], operation: impl FnOnce(&mut Queue) -> R) -> Option<R> {
+        let queue = self.queues.get_mut(name)?;
+        let outcome = operation(queue);
+        if queue.is_empty() {
+            self.queues.remove(name);
+        }
+        Some(outcome)
+    }
+
+    /// Applies an effect to a queue, by the same rules as `RQ.APPLY` in a server.
+    ///
+    /// # Errors
+    /// [`Error::BadEffect`] when it does not fit; nothing is changed then.
+    pub fn apply<'a>(
+        &mut self,
+        name: &[u8],
+        head: &[u8],
+        payloads: impl ExactSizeIterator<Item = &'a [u8]>,
+    ) -> Result<(), Error> {
+        let scope = effect::scope(head)?;
+        if let effect::Scope::Floor(id) = scope {
+            self.raise(id);
+            return Ok(());
+        }
+        let applied = if let Some(queue) = self.queues.get_mut(name) {
+            let applied = queue.apply(head, payloads)?;
+            // A snapshot's queue is empty until its messages follow its head.
+            if scope == effect::Scope::Changes && queue.is_empty() {
+                self.queues.remove(name);
+            }
+            applied
+        } else if scope == effect::Scope::Creates {
+            let mut queue = Queue::default();
+            let applied = queue.apply(head, payloads)?;
+            self.queues.insert(name.into(), queue);
+            applied
+        } else {
+            return Err(Error::BadEffect("there is no queue for it"));
+        };
+        if let Some(id) = applied.floor {
+            self.raise(id);
+        }
+        Ok(())
+    }
+
+    /// Removes a queue with all that it holds; whether there was one.
+    pub fn remove(&mut self, name: &[u8]) -> bool {
+        self.queues.remove(name).is_some()
+    }
+
+    /// Puts a whole queue in its place.
+    pub(crate) fn insert(&mut self, name: &[u8], queue: Queue) {
+        self.queues.insert(name.into(), queue);
+    }
+}

@@ -1,0 +1,207 @@
+//! Logs that end anywhere (E3) and flipped bits (E4): a prefix, or a refusal; never a wrong
+//! payload.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod common;
+
+use common::{Driver, Operation, effort, open, state};
+use rq_store::{Disk, Error, Options, Storage, Store};
+
+fn push(queue: usize, sizes: &[usize]) -> Operation {
+    let sizes = sizes.to_vec();
+    Operation::Push { queue, sizes }
+}
+
+/// A store of some segments and a checkpoint, and what it held after each record.
+fn sample(always: bool) -> (Disk, Driver) {
+    let disk = Disk::default();
+    let options = Options {
+        checkpoint_bytes: 1 << 20,
+        ..common::options()
+    };
+    let (mut store, _) = Store::open(disk.clone(), options).unwrap();
+    let mut driver = Driver::new(&store, always);
+    let operations = [
+        push(0, &[10, 20, 30]),
+        push(1, &[0, 700]),
+        Operation::Pop { queue: 0, count: 2 },
+        Operation::Checkpoint,
+        push(2, &[900, 90]),
+        push(0, &[600, 600]),
+        Operation::Acknowledge {
+            queue: 0,
+            from: 0,
+            count: 1,
+        },
+        push(1, &[100]),
+        Operation::Pop { queue: 1, count: 9 },
+        push(2, &[40, 40]),
+        Operation::Forward {
+            from: 2,
+            to: 0,
+            count: 1,
+        },
+    ];
+    for operation in &operations {
+        driver.run(&mut store, operation).unwrap();
+    }
+    let names = disk.list().unwrap();
+    assert_eq!(
+        names.iter().filter(|name| name.starts_with("log-")).count(),
+        2
+    );
+    (disk, driver)
+}
+
+fn copy(disk: &Disk) -> Disk {
+    disk.crash(rq_store::Crash::Kept)
+}
+
+fn contents(disk: &Disk) -> Vec<(String, Vec<u8>)> {
+    let names = disk.list().unwrap().into_iter();
+    names
+        .map(|name| (name.clone(), disk.bytes(&name).unwrap()))
+        .collect()
+}
+
+fn last_segment(disk: &Disk) -> String {
+    let names = disk.list().unwrap();
+    names
+        .into_iter()
+        .filter(|name| name.starts_with("log-"))
+        .max()
+        .unwrap()
+}
+
+/// Opens a damaged store: a prefix, with nothing durable missing if `strict`, or a refusal that
+/// changes nothing.
+fn outcome(disk: &Disk, driver: &Driver) -> Result<Store<Disk>, Error> {
+    let before = contents(disk);
+    let opened = open(disk);
+    match opened {
+        Ok((store, _)) => {
+            let found = state(store.queues());
+            assert!(driver.states.contains(&found), "no prefix");
+            Ok(store)
+        }
+        Err(error) => {
+            let offset = match &error {
+                Error::Corrupt { file, offset, .. } => {
+                    let length = disk.bytes(file).map_or(0, |bytes| bytes.len() as u64);
+                    assert!(*offset <= length, "{error}");
+                    *offset
+                }
+                error => panic!("{error}"),
+            };
+            assert_eq!(contents(disk), before, "changed at {offset}");
+            Err(error)
+        }
+    }
+}
+
+#[test]
+fn a_log_that_ends_at_any_byte_opens_with_a_prefix() {
+    for always in [false, true] {
+        let (disk, driver) = sample(always);
+        let name = last_segment(&disk);
+        let bytes = disk.bytes(&name).unwrap();
+        assert!(bytes.len() > 150, "{}", bytes.len());
+        for end in 0..bytes.len() {
+            let disk = copy(&disk);
+            disk.put(&name, &bytes[..end]);
+            let before = disk.bytes(&name).unwrap().len() as u64;
+            let (store, opened) = open(&disk).unwrap();
+            let found = state(store.queues());
+            assert!(driver.states.contains(&found), "no prefix at {end}");
+            if let Some(torn) = opened.torn {
+                assert_eq!((&torn.file, torn.offset + torn.bytes), (&name, before));
+            }
+            drop(store);
+            let (_, again) = open(&disk).unwrap();
+            assert_eq!(again.torn, None, "cut twice at {end}");
+        }
+    }
+}
+
+#[test]
+fn garbage_behind_a_log_is_cut_and_said() {
+    let (disk, driver) = sample(true);
+    let name = last_segment(&disk);
+    for garbage in [&[0u8; 5000][..], &[0xff; 30], b"x"] {
+        let disk = copy(&disk);
+        let mut bytes = disk.bytes(&name).unwrap();
+        let offset = bytes.len() as u64;
+        bytes.extend_from_slice(garbage);
+        disk.put(&name, &bytes);
+        let (store, opened) = open(&disk).unwrap();
+        let torn = opened.torn.unwrap();
+        assert_eq!((torn.offset, torn.bytes), (offset, garbage.len() as u64));
+        assert_eq!(Some(&state(store.queues())), driver.states.last());
+    }
+}
+
+/// Flips each bit of each file.
+fn flip_all(always: bool, step: usize) -> (usize, usize) {
+    let (disk, driver) = sample(always);
+    let (mut refused, mut opened) = (0, 0);
+    for (name, bytes) in contents(&disk) {
+        for bit in (0..bytes.len() * 8).step_by(step) {
+            let disk = copy(&disk);
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            disk.put(&name, &damaged);
+            match outcome(&disk, &driver) {
+                Err(_) => refused += 1,
+                Ok(store) => {
+                    opened += 1;
+                    // What was synced is refused rather than cut: only the last record can go.
+                    let last = driver.states.len() - 2;
+                    let found = state(store.queues());
+                    let position = driver.states.iter().rposition(|s| *s == found).unwrap();
+                    assert!(!always || position >= last, "{name}, bit {bit}: {position}");
+                }
+            }
+        }
+    }
+    (refused, opened)
+}
+
+#[test]
+fn every_flipped_bit_is_refused_or_gives_a_prefix() {
+    let step = if effort() > 1 { 1 } else { 3 };
+    for always in [false, true] {
+        let (refused, opened) = flip_all(always, step);
+        assert!(refused > opened, "{refused} refused, {opened} opened");
+    }
+}
+
+#[test]
+fn a_missing_file_is_refused() {
+    let (disk, driver) = sample(true);
+    // A log without its last segment is one that ended there.
+    let last = last_segment(&disk);
+    for (name, _) in contents(&disk)
+        .into_iter()
+        .filter(|(name, _)| *name != last)
+    {
+        let disk = copy(&disk);
+        disk.remove(&name).unwrap();
+        if let Ok(store) = outcome(&disk, &driver) {
+            panic!("{name}: {:?}", store.queues().len());
+        }
+    }
+}
+
+#[test]
+fn files_of_another_store_are_refused() {
+    let (disk, _) = sample(true);
+    let other = Disk::default();
+    let options = Options {
+        create: Some([1; 16]),
+        ..common::options()
+    };
+    drop(Store::open(other.clone(), options).unwrap());
+    let identity = other.bytes("identity").unwrap();
+    disk.put("identity", &identity);
+    assert!(matches!(open(&copy(&disk)), Err(Error::Corrupt { .. })));
+}

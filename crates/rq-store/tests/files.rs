@@ -1,0 +1,137 @@
+//! A store in a real directory.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod common;
+
+use std::fs;
+
+use common::{Driver, Operation, operation, options, state};
+use proptest::prelude::*;
+use rq_store::{Error, Files, Options, Store};
+
+fn open(path: &std::path::Path) -> Result<(Store<Files>, rq_store::Opened), Error> {
+    Store::open(Files::new(path), options())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_was_appended_is_there_when_the_process_ended(
+        operations in prop::collection::vec(operation(), 1..80)
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("jobs.rq");
+        let (mut store, opened) = open(&path).unwrap();
+        prop_assert!(opened.created);
+        let mut driver = Driver::new(&store, false);
+        for (n, operation) in operations.iter().enumerate() {
+            driver.run(&mut store, operation).unwrap();
+            if n % 20 == 19 {
+                drop(store);
+                store = open(&path).unwrap().0;
+                prop_assert_eq!(Some(&state(store.queues())), driver.states.last());
+                driver = Driver::new(&store, false);
+            }
+        }
+        drop(store);
+        let (store, opened) = open(&path).unwrap();
+        prop_assert!(!opened.created && opened.torn.is_none());
+        prop_assert_eq!(Some(&state(store.queues())), driver.states.last());
+        store.close().unwrap();
+    }
+}
+
+#[test]
+fn a_second_owner_is_refused_until_the_first_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, _) = open(directory.path()).unwrap();
+    assert!(matches!(open(directory.path()), Err(Error::Busy)));
+    drop(store);
+    assert!(open(directory.path()).is_ok());
+    assert!(directory.path().join("lock").exists());
+}
+
+#[test]
+fn a_store_is_made_only_when_that_was_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("jobs.rq");
+    let none = Options::default();
+    let opened = Store::open(Files::new(&path), none.clone());
+    assert!(matches!(opened, Err(Error::Missing)));
+    assert!(!path.exists());
+    fs::create_dir(&path).unwrap();
+    let opened = Store::open(Files::new(&path), none);
+    assert!(matches!(opened, Err(Error::Missing)));
+    assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
+}
+
+#[test]
+fn a_directory_with_something_else_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("notes.txt"), "mine").unwrap();
+    let opened = open(directory.path());
+    assert!(matches!(opened, Err(Error::Foreign { file }) if file == "notes.txt"));
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn the_identity_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, _) = open(directory.path()).unwrap();
+    let uuid = store.uuid();
+    drop(store);
+    let other = Options {
+        create: Some([9; 16]),
+        ..options()
+    };
+    let (store, opened) = Store::open(Files::new(directory.path()), other).unwrap();
+    assert_eq!((store.uuid(), opened.created), (uuid, false));
+}
+
+#[test]
+fn a_newer_format_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path()).unwrap());
+    let identity = directory.path().join("identity");
+    let mut bytes = fs::read(&identity).unwrap();
+    bytes[8] = 2;
+    let check = crc32c::crc32c(&bytes[..36]);
+    bytes[36..].copy_from_slice(&check.to_le_bytes());
+    fs::write(&identity, &bytes).unwrap();
+    let opened = open(directory.path());
+    assert!(matches!(opened, Err(Error::Newer { version: 2, .. })));
+}
+
+#[test]
+fn checkpoints_keep_the_directory_small() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut store, _) = open(directory.path()).unwrap();
+    let mut driver = Driver::new(&store, false);
+    let round = [
+        Operation::Push {
+            queue: 0,
+            sizes: vec![300, 300],
+        },
+        Operation::Pop { queue: 0, count: 2 },
+        Operation::Acknowledge {
+            queue: 0,
+            from: 0,
+            count: 2,
+        },
+    ];
+    for operation in round.iter().cycle().take(600) {
+        driver.run(&mut store, operation).unwrap();
+    }
+    let files = fs::read_dir(directory.path()).unwrap();
+    let bytes: u64 = files
+        .map(|file| file.unwrap().metadata().unwrap().len())
+        .sum();
+    assert!(bytes < 20_000, "{bytes}");
+    assert!(store.queues().is_empty());
+    // The IDs that were given are not forgotten with the queues.
+    let floor = store.queues().floor();
+    drop(store);
+    let (store, _) = open(directory.path()).unwrap();
+    assert!(floor.sequence > 100 && store.queues().floor() == floor);
+}
