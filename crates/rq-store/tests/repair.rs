@@ -1,0 +1,138 @@
+//! Repairing: what is whole is in the new store, and what is not is on the list.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod common;
+
+use common::{Driver, Operation, effort, open, options, state};
+use rq_store::{Crash, Disk, Error, Options, Storage, Store, repair};
+
+fn push(queue: usize, sizes: &[usize]) -> Operation {
+    let sizes = sizes.to_vec();
+    Operation::Push { queue, sizes }
+}
+
+/// A checkpoint with some queues and deliveries, and a log behind it.
+fn sample() -> (Disk, Driver) {
+    let disk = Disk::default();
+    let options = Options {
+        checkpoint_bytes: 1 << 20,
+        ..options()
+    };
+    let (mut store, _) = Store::open(disk.clone(), options).unwrap();
+    let mut driver = Driver::new(&store, true);
+    let operations = [
+        push(0, &[10, 20, 30]),
+        push(1, &[0, 70]),
+        Operation::Pop { queue: 0, count: 2 },
+        Operation::Checkpoint,
+        push(2, &[100, 90]),
+        push(0, &[60, 60]),
+        Operation::Acknowledge {
+            queue: 0,
+            from: 0,
+            count: 1,
+        },
+        Operation::Pop { queue: 1, count: 1 },
+        push(2, &[40]),
+    ];
+    for operation in &operations {
+        driver.run(&mut store, operation).unwrap();
+    }
+    (disk, driver)
+}
+
+fn copy(disk: &Disk) -> Disk {
+    disk.crash(Crash::Kept)
+}
+
+/// The payloads in a store.
+fn payloads(store: &Store<Disk>) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    for (_, queue) in store.queues().sorted() {
+        queue.check().unwrap();
+        all.extend(queue.inspect_waiting(0, 100).map(|m| m.payload.to_vec()));
+        all.extend(queue.inspect_pending(0, 0, 100).map(|m| m.payload.to_vec()));
+    }
+    all
+}
+
+#[test]
+fn a_whole_store_is_copied() {
+    let (disk, driver) = sample();
+    let target = Disk::default();
+    let repaired = repair(copy(&disk), target.clone(), options()).unwrap();
+    assert_eq!(repaired.losses, []);
+    let (store, _) = open(&target).unwrap();
+    assert_eq!(Some(&state(store.queues())), driver.states.last());
+    assert_eq!(repaired.queues as usize, store.queues().len());
+}
+
+#[test]
+fn every_flipped_bit_costs_little_and_is_listed() {
+    let (disk, driver) = sample();
+    let given: Vec<_> = driver.pushed.values().cloned().collect();
+    let step = if effort() > 1 { 1 } else { 5 };
+    for name in disk.list().unwrap() {
+        let bytes = disk.bytes(&name).unwrap();
+        for bit in (0..bytes.len() * 8).step_by(step) {
+            let damaged = copy(&disk);
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            damaged.put(&name, &flipped);
+            let target = Disk::default();
+            let repaired = repair(damaged.clone(), target.clone(), options()).unwrap();
+            assert_eq!(
+                damaged.bytes(&name).as_ref(),
+                Some(&flipped),
+                "it was changed"
+            );
+            let (mut store, _) = open(&target).unwrap();
+            let whole = Some(&state(store.queues())) == driver.states.last();
+            assert!(whole || !repaired.losses.is_empty(), "{name}, bit {bit}");
+            // No payload that was never given, and of the log at most one record is missing.
+            let found = payloads(&store);
+            for payload in &found {
+                let known = given.contains(payload)
+                    || !driver.acknowledged.is_empty() && payload.len() == 10;
+                assert!(known, "{name}, bit {bit}");
+            }
+            if name.starts_with("log-") {
+                assert!(
+                    found.len() + 2 >= given.len(),
+                    "{name}, bit {bit}: {}",
+                    found.len()
+                );
+            }
+            // The new store works.
+            let mut again = Driver::new(&store, true);
+            again.now = driver.now;
+            again.run(&mut store, &push(0, &[5])).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_missing_file_is_listed() {
+    let (disk, _) = sample();
+    for name in disk.list().unwrap() {
+        let damaged = copy(&disk);
+        damaged.remove(&name).unwrap();
+        let target = Disk::default();
+        let repaired = repair(damaged, target.clone(), options()).unwrap();
+        assert!(!repaired.losses.is_empty(), "{name}");
+        open(&target).unwrap();
+    }
+}
+
+#[test]
+fn neither_a_store_in_use_nor_one_that_is_there_is_touched() {
+    let (disk, _) = sample();
+    let from = copy(&disk);
+    let (_store, _) = open(&from).unwrap();
+    let busy = repair(from.clone(), Disk::default(), options());
+    assert!(matches!(busy, Err(Error::Busy)), "{busy:?}");
+    let there = repair(copy(&disk), copy(&disk), options());
+    assert!(matches!(there, Err(Error::Foreign { .. })), "{there:?}");
+    let empty = repair(Disk::default(), Disk::default(), options());
+    assert!(matches!(empty, Err(Error::Missing)), "{empty:?}");
+}
