@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use rq_core::{Error, Id, Pushed, Queue, effect};
+use rq_core::{Error, Id, Produced, Pushed, Queue, effect};
 
 /// All queues of a store. Alone, it is a store that forgets.
 #[derive(Debug, Clone, Default)]
@@ -62,21 +62,51 @@ impl Queues {
         elements: impl ExactSizeIterator<Item = &'a [u8]>,
         effect: &mut Vec<u8>,
     ) -> Result<Pushed, Error> {
-        let floor = self.floor;
-        let pushed = if let Some(queue) = self.queues.get_mut(name) {
-            queue.push(now, floor, elements, effect)?
-        } else {
-            let mut queue = Queue::new(floor);
+        self.append(name, |queue, floor| {
             let pushed = queue.push(now, floor, elements, effect)?;
+            Ok((pushed, Some(pushed)))
+        })
+    }
+
+    /// Appends messages of a producer that numbers them, as [`Queues::push`] otherwise.
+    ///
+    /// # Errors
+    /// As [`Queue::produce`]; nothing is changed then.
+    pub fn produce<'a>(
+        &mut self,
+        name: &[u8],
+        now: u64,
+        producer: (&[u8], u64),
+        elements: impl ExactSizeIterator<Item = &'a [u8]>,
+        effect: &mut Vec<u8>,
+    ) -> Result<Produced, Error> {
+        self.append(name, |queue, floor| {
+            let produced = queue.produce(now, floor, producer, elements, effect)?;
+            let pushed = produced.pushed;
+            Ok((produced, pushed))
+        })
+    }
+
+    /// Runs an operation that makes IDs above the floor it is given.
+    fn append<R>(
+        &mut self,
+        name: &[u8],
+        operation: impl FnOnce(&mut Queue, Id) -> Result<(R, Option<Pushed>), Error>,
+    ) -> Result<R, Error> {
+        let (outcome, pushed) = if let Some(queue) = self.queues.get_mut(name) {
+            operation(queue, self.floor)?
+        } else {
+            let mut queue = Queue::new(self.floor);
+            let outcome = operation(&mut queue, self.floor)?;
             if !queue.is_empty() {
                 self.queues.insert(name.into(), queue);
             }
-            pushed
+            outcome
         };
-        if pushed.raises {
+        if let Some(pushed) = pushed.filter(|pushed| pushed.raises) {
             self.raise(pushed.last());
         }
-        Ok(pushed)
+        Ok(outcome)
     }
 
     /// Runs an operation that makes no IDs on a queue, where there is one; a queue that holds

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rq_core::{Pushed, Queue};
+use rq_core::{Produced, Pushed, Queue};
 
 use crate::checkpoint;
 use crate::error::Error;
@@ -398,6 +398,28 @@ impl<S: Storage> Record<'_, S> {
             record::put_effect(&mut store.buffer, name, effect, elements);
         }
         Ok(pushed)
+    }
+
+    /// Appends messages of a producer that numbers them: what it sent before is not stored again.
+    ///
+    /// # Errors
+    /// As [`Queue::produce`]; nothing is changed then.
+    pub fn produce<'p>(
+        &mut self,
+        name: &[u8],
+        now: u64,
+        producer: (&[u8], u64),
+        elements: impl ExactSizeIterator<Item = &'p [u8]> + Clone,
+    ) -> Result<Produced, rq_core::Error> {
+        let store = &mut *self.store;
+        let effect = &mut store.effect;
+        let produced = (store.queues).produce(name, now, producer, elements.clone(), effect)?;
+        if let Some(pushed) = produced.pushed {
+            let stored = usize::try_from(pushed.count).unwrap_or(usize::MAX);
+            let elements = elements.clone().skip(elements.len().saturating_sub(stored));
+            record::put_effect(&mut store.buffer, name, effect, elements);
+        }
+        Ok(produced)
     }
 
     /// Runs an operation that makes no IDs on a queue, where there is one. The operation writes

@@ -78,7 +78,7 @@ fn every_point(
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 24 * effort(),
+        cases: 96 * effort(),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

@@ -45,6 +45,16 @@ pub enum Operation {
         queue: usize,
         sizes: Vec<usize>,
     },
+    /// A push that a producer numbers; perhaps one that it sent before, or with a gap.
+    Produce {
+        queue: usize,
+        sequence: u64,
+        sizes: Vec<usize>,
+    },
+    /// Ten minutes and more pass, and producers are forgotten.
+    Expire {
+        queue: usize,
+    },
     Pop {
         queue: usize,
         count: u64,
@@ -80,6 +90,9 @@ pub fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         6 => (queue.clone(), prop::collection::vec(size, 1..5))
             .prop_map(|(queue, sizes)| Operation::Push { queue, sizes }),
+        2 => (queue.clone(), 1u64..9, prop::collection::vec(0usize..100, 1..5))
+            .prop_map(|(queue, sequence, sizes)| Operation::Produce { queue, sequence, sizes }),
+        1 => queue.clone().prop_map(|queue| Operation::Expire { queue }),
         4 => (queue.clone(), 1u64..5).prop_map(|(queue, count)| Operation::Pop { queue, count }),
         5 => (queue.clone(), -3i64..3, 1u64..8)
             .prop_map(|(queue, from, count)| Operation::Acknowledge { queue, from, count }),
@@ -187,6 +200,31 @@ impl Driver {
                 let elements = payloads.iter().map(Vec::as_slice);
                 let ids = record.push(NAMES[*queue], now, elements)?;
                 pushed.extend(ids.ids().map(|id| (*queue, id)).zip(payloads));
+            }
+            Operation::Produce {
+                queue,
+                sequence,
+                sizes,
+            } => {
+                // The same numbers are the same elements.
+                let payloads: Vec<_> = (sizes.iter().zip(*sequence..))
+                    .map(|(&size, number)| payload(number << 32, size))
+                    .collect();
+                let elements = payloads.iter().map(Vec::as_slice);
+                match record.produce(NAMES[*queue], now, (b"p", *sequence), elements) {
+                    Err(rq_core::Error::Gap(_)) => {}
+                    produced => {
+                        let produced = produced?.pushed;
+                        let ids: Vec<_> = produced.iter().flat_map(|ids| ids.ids()).collect();
+                        let stored = payloads[payloads.len() - ids.len()..].to_vec();
+                        pushed.extend(ids.into_iter().map(|id| (*queue, id)).zip(stored));
+                    }
+                }
+            }
+            Operation::Expire { queue } => {
+                self.now += 601_000;
+                let now = self.now;
+                record.change(NAMES[*queue], |q, effect| q.expire(now, 10, effect));
             }
             Operation::Pop { queue, count } => {
                 record.change(NAMES[*queue], |q, effect| {
