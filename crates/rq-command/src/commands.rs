@@ -75,7 +75,7 @@ pub const COMMANDS: &[Command] = &[
         notes: "\
 An element is any bytes, also none. The elements of one command are stored together or not at all, \
 and get consecutive IDs `milliseconds-sequence`. IDs of a queue always grow, also when the \
-server's clock goes back, and an ID is never given twice, also not by a queue that was emptied or \
+server's clock goes back, and no queue gives an ID twice, also not one that was emptied or \
 deleted and made again. The sequence starts at 1 in each millisecond; a queue that is made in a \
 millisecond in which the server has given IDs already goes on above those.
 
@@ -169,8 +169,8 @@ Takes all it can from the first queue, then from the second, and so on, up to `C
 A delivered message is kept, in the list of delivered messages, until `RQ.ACK`.
 
 Options stand before the keys, in any order; a word in the place of an option is taken as one \
-unless it is the last argument. `KEYS numkeys` settles every doubt, and is what programs should \
-send. The older form `RQ.POP count key [key ...]` works too: a number in the first place, followed \
+unless it is the only argument, and one among the keys is refused. `KEYS numkeys` settles every \
+doubt, as for a queue named `count`, and is what programs should send. The older form `RQ.POP count key [key ...]` works too: a number in the first place, followed \
 by at least one key, is the count, and all that follows are keys.
 
 With `BLOCK`, a client waits until one of the queues has a message, at most so many milliseconds, \
@@ -434,6 +434,7 @@ Later releases add fields; readers should pass over those they do not know.",
         ],
         outcomes: &[same("it was applied", "simple string `OK`")],
         errors: &[
+            (Code::Argument, "an argument is missing"),
             (
                 Code::BadEffect,
                 "the bytes are no effect, or none that this queue can have had; nothing is changed",
@@ -443,6 +444,9 @@ Later releases add fields; readers should pass over those they do not know.",
         notes: "\
 Changes are propagated as this command: what happened, with IDs and times, and never what was \
 asked. Its bytes are specified in [format.md](format.md). It is in the categories `@admin` and \
-`@dangerous`: whoever may send it can make any queue.",
+`@dangerous`: whoever may send it can make any queue, and use up all IDs. On Redis 7.0, where the \
+commands of modules have no categories, take it from a user with `-rq.apply`.
+
+The parts of a snapshot make a queue when the last of them has come, not before.",
     },
 ];

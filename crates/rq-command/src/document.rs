@@ -35,8 +35,9 @@ fn argument_syntax(argument: &Argument) -> String {
     }
 }
 
-/// ACL categories that a server gives the command by its flags.
-fn categories(command: &Command) -> String {
+/// ACL categories of a command, as the server's own commands have them by their flags.
+#[must_use]
+pub fn categories(command: &Command) -> String {
     let access = match command.access {
         Access::Read => "@read",
         Access::Write | Access::Remove | Access::Grow => "@write",
@@ -116,16 +117,19 @@ const GENERAL: &str = "
 - **Errors** begin with a stable word, and say what was expected. A command that is refused has changed
   nothing. `ERR`: an argument is not what was expected. `WRONGTYPE`: the key holds another type.
   The number of arguments is checked by the command, whose error shows its syntax; `COMMAND INFO` says -1 for it.
-- **Numbers** are decimal, in their shortest form, within 64 bits. **IDs** are `milliseconds-sequence`.
+- **Numbers** are decimal, in their shortest form, signed integers of 64 bits. **IDs** are `milliseconds-sequence`.
 - **A queue that holds nothing ceases to exist**, as an empty list does: when its last message is
   acknowledged its key is gone, on replicas too. Its counters live on in the totals of the server
   (`INFO reliableq_totals`), which count since the server started. A client that waits makes no key. A queue that
   remembers a producer (`RQ.PUSHEX`) holds something: it goes when the last one is forgotten.
-- **An ID is never given twice**, as far as persistence reaches: the server remembers the largest ID that
+- **No queue gives an ID twice**, also not one that ceased to exist and was made again under its name, as far as persistence reaches: the server remembers the largest ID that
   it gave, in RDB files and with each queue in rewritten append-only files, and a new queue starts
   above it. `RESTORE`, `COPY` and `RENAME` stay outside of this: a copied queue
   makes the IDs that its original makes. So does an append-only file without RDB preamble that was
   rewritten while there was no queue.
+- **ACL categories** are those named with each command, and `@reliableq` for all but `RQ.APPLY`, where the server lets modules set them:
+  Redis 7.2 and later (its own category 7.4), Valkey. On Redis 7.0 commands of modules are in no category, as for every module: name
+  them, `+rq.push`, `-rq.apply`. Key permissions hold everywhere.
 - **Keyspace events** (class `d`, for modules): `rq.push`, `rq.pop`, `rq.ack`, `rq.recover`; and `del`
   (class `g`) when a queue ceases to exist.
 ";

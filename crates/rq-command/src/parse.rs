@@ -136,9 +136,7 @@ pub fn push_extended(arguments: &(impl Arguments + ?Sized)) -> Result<PushExtend
     let announced = positive(integer(arguments.get(at + 1), "ELEMENTS")?, "ELEMENTS")?;
     let left = total.saturating_sub(at + 2) as u64;
     if announced != left {
-        return Err(Refusal::argument(format!(
-            "ELEMENTS announces {announced} elements but {left} follow, expected as many"
-        )));
+        return Err(unequal("ELEMENTS", announced, left));
     }
     Ok(PushExtended {
         producer,
@@ -156,10 +154,8 @@ pub fn pop(arguments: &(impl Arguments + ?Sized)) -> Result<Pop, Refusal> {
     let total = arguments.len();
     let (mut count, mut block, mut keys, mut with_meta) = (None, None, None, false);
     let mut at = 1;
-    if total > 2
-        && let Some(number) = number(arguments.get(1))
-    {
-        count = Some(positive(number, "COUNT")?);
+    if total > 2 && is_numeric(arguments.get(1)) {
+        count = Some(positive(integer(arguments.get(1), "COUNT")?, "COUNT")?);
         at = 2;
     } else {
         // A word in the place of an option is one as long as something follows it.
@@ -191,10 +187,17 @@ pub fn pop(arguments: &(impl Arguments + ?Sized)) -> Result<Pop, Refusal> {
     }
     let left = (total - at) as u64;
     match keys {
-        Some(announced) if announced != left => Err(Refusal::argument(format!(
-            "KEYS announces {announced} keys but {left} follow, expected as many"
-        ))),
+        Some(announced) if announced != left => Err(unequal("KEYS", announced, left)),
         None if left == 0 => Err(usage(Verb::Pop)),
+        None if total > 2 => {
+            no_options_among(arguments, at..total)?;
+            Ok(Pop {
+                count: count.unwrap_or(1),
+                block,
+                with_meta,
+                keys: at..total,
+            })
+        }
         _ => Ok(Pop {
             count: count.unwrap_or(1),
             block,
@@ -301,7 +304,7 @@ pub fn split(arguments: &(impl Arguments + ?Sized)) -> Result<u64, Refusal> {
 /// Says what was expected.
 pub fn inspect(arguments: &(impl Arguments + ?Sized)) -> Result<Inspect, Refusal> {
     let pending = match arguments.len() {
-        4 => false,
+        4 if !arguments.get(2).eq_ignore_ascii_case(b"PENDING") => false,
         5 if arguments.get(2).eq_ignore_ascii_case(b"PENDING") => true,
         _ => return Err(usage(Verb::Inspect)),
     };
@@ -358,6 +361,37 @@ fn usage(verb: Verb) -> Refusal {
     Refusal::argument(format!("wrong number of arguments, expected: {syntax}"))
 }
 
+fn unequal(name: &str, announced: u64, left: u64) -> Refusal {
+    Refusal::argument(format!(
+        "{name} says {announced}, but {left} follow, expected equal numbers"
+    ))
+}
+
+/// Options stand before the keys. One among keys that were not announced is a mistake, or the name
+/// of a queue, which only `KEYS` can tell.
+fn no_options_among(
+    arguments: &(impl Arguments + ?Sized),
+    mut keys: Range<usize>,
+) -> Result<(), Refusal> {
+    let is_option = |word: &[u8]| {
+        let words: [&[u8]; 4] = [b"COUNT", b"BLOCK", b"KEYS", b"WITHMETA"];
+        words.iter().any(|option| word.eq_ignore_ascii_case(option))
+    };
+    match keys.find(|&at| is_option(arguments.get(at))) {
+        None => Ok(()),
+        Some(at) => Err(Refusal::argument(format!(
+            "{} stands among the keys, expected options before them; for a queue of that name announce the keys with KEYS",
+            String::from_utf8_lossy(arguments.get(at))
+        ))),
+    }
+}
+
+/// Whether an argument is meant as a number, well-formed or not.
+fn is_numeric(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
 fn an_id(text: &[u8]) -> Result<Id, Refusal> {
     Id::parse(text).map_err(|invalid| {
         let text = String::from_utf8_lossy(shown(text)).into_owned();
@@ -387,7 +421,7 @@ fn number(text: &[u8]) -> Option<i64> {
 fn integer(text: &[u8], name: &str) -> Result<i64, Refusal> {
     number(text).ok_or_else(|| {
         Refusal::argument(format!(
-            "{name} is not a number, expected an integer of 64 bits"
+            "{name} is not a number, expected a signed integer of 64 bits"
         ))
     })
 }
@@ -479,7 +513,11 @@ mod tests {
                 (2, None, keys(&["withmeta"])),
             ),
             ("RQ.POP WITHMETA", (1, None, keys(&["WITHMETA"]))),
-            ("RQ.POP 10 COUNT 5", (10, None, keys(&["COUNT", "5"]))),
+            (
+                "RQ.POP KEYS 3 q COUNT 5",
+                (1, None, keys(&["q", "COUNT", "5"])),
+            ),
+            ("RQ.POP 1.5 q", (1, None, keys(&["1.5", "q"]))),
         ] {
             assert_eq!(popped(text), Ok(expected), "{text}");
         }
@@ -500,8 +538,13 @@ mod tests {
             ("RQ.POP COUNT 9223372036854775808 q", "64 bits"),
             ("RQ.POP COUNT 1 COUNT 2 q", "twice"),
             ("RQ.POP WITHMETA WITHMETA q", "twice"),
-            ("RQ.POP KEYS 2 q", "2 keys but 1"),
-            ("RQ.POP KEYS 1 a b", "1 keys but 2"),
+            ("RQ.POP KEYS 2 q", "KEYS says 2, but 1 follow"),
+            ("RQ.POP KEYS 1 a b", "KEYS says 1, but 2 follow"),
+            ("RQ.POP q COUNT 5", "COUNT stands among the keys"),
+            ("RQ.POP 10 COUNT 5", "COUNT stands among the keys"),
+            ("RQ.POP a block", "block stands among the keys"),
+            ("RQ.POP 99999999999999999999 q", "signed integer"),
+            ("RQ.POP 007 q", "signed integer"),
             ("RQ.POP KEYS 0 a", "positive"),
         ] {
             let error = popped(text).unwrap_err();
@@ -555,6 +598,7 @@ mod tests {
         for text in [
             "RQ.INSPECT q",
             "RQ.INSPECT q 0",
+            "RQ.INSPECT q PENDING 0",
             "RQ.INSPECT q DEAD 0 1",
             "RQ.INSPECT q 0 0",
             "RQ.INSPECT q x 1",

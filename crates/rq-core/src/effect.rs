@@ -81,6 +81,10 @@ pub enum Scope {
     Creates,
     /// It needs a queue.
     Changes,
+    /// It begins a snapshot; what it makes is no queue until the snapshot is complete.
+    Begins,
+    /// It goes on with a snapshot.
+    Continues,
     /// It ends a snapshot.
     Completes,
     /// It is about no queue: the floor of new queues is at least this ID.
@@ -93,7 +97,9 @@ pub enum Scope {
 /// [`Error::BadEffect`] when the head can't be read.
 pub fn scope(head: &[u8]) -> Result<Scope, Error> {
     Ok(match Effect::read(head)? {
-        Effect::Push(_) | Effect::Produce { .. } | Effect::Head(_) => Scope::Creates,
+        Effect::Push(_) | Effect::Produce { .. } => Scope::Creates,
+        Effect::Head(_) => Scope::Begins,
+        Effect::Messages(_) | Effect::Deliveries(_) | Effect::Producers(_) => Scope::Continues,
         Effect::End => Scope::Completes,
         Effect::Floor(id) => Scope::Floor(id),
         _ => Scope::Changes,
@@ -319,7 +325,13 @@ impl<'a> Effect<'a> {
             MESSAGES => return Ok(Effect::Messages(Messages(reader, Id::default()))),
             DELIVERIES => return Ok(Effect::Deliveries(Deliveries(reader, 0, 0))),
             END => Effect::End,
-            FLOOR => Effect::Floor(read_id(&mut reader)?),
+            FLOOR => {
+                let id = read_id(&mut reader)?;
+                if id.milliseconds >= Id::MILLISECONDS_END {
+                    return Err(Error::BadEffect("an ID that is out of range"));
+                }
+                Effect::Floor(id)
+            }
             _ => return Err(Error::BadEffect("its kind is not known here")),
         };
         reader.end()?;

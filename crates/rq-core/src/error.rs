@@ -6,7 +6,8 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
     /// No further ID can be made: milliseconds and sequence are at their largest.
-    /// Remedy: none for this queue but to drain it and use another name.
+    /// Cause: an ID from the far future was restored or applied. Remedy: none but to drain the queue
+    /// and, where new queues are refused too, to start the server anew without its last ID.
     Exhausted,
     /// A producer's number is not the next one: elements between are missing, and would be taken
     /// for stored ones when they come. Holds the highest number known.
@@ -20,9 +21,9 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Exhausted => {
-                f.write_str("the queue has used up its IDs; drain it and use another queue")
-            }
+            Error::Exhausted => f.write_str(
+                "no further ID can be made: the last one given is at the largest time and sequence",
+            ),
             Error::Gap(highest) => write!(
                 f,
                 "the producer's highest number is {highest}, expected at most the one behind it"

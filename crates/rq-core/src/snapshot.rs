@@ -49,7 +49,6 @@ pub fn write(queue: &Queue, mut emit: impl FnMut(&[u8])) {
 #[derive(Default)]
 pub struct Loader {
     queue: Queue,
-    parts: u64,
 }
 
 impl Loader {
@@ -59,16 +58,11 @@ impl Loader {
     /// [`Error::BadEffect`] when the part can't follow what was read so far.
     pub fn feed(&mut self, part: &[u8]) -> Result<bool, Error> {
         let ends = match effect::scope(part)? {
-            effect::Scope::Creates if self.parts == 0 => false,
-            effect::Scope::Changes if self.parts > 0 && self.queue.expected.is_some() => false,
+            effect::Scope::Begins | effect::Scope::Continues => false,
             effect::Scope::Completes => true,
             _ => return Err(Error::BadEffect("no part of a snapshot")),
         };
         self.queue.apply(part, std::iter::empty())?;
-        self.parts += 1;
-        if !ends && self.queue.expected.is_none() {
-            return Err(Error::BadEffect("no part of a snapshot"));
-        }
         Ok(ends)
     }
 

@@ -28,7 +28,7 @@ required! {
     RedisModule_CreateTimer RedisModule_DeleteKey RedisModule_DigestAddStringBuffer
     RedisModule_DigestEndSequence RedisModule_EmitAOF RedisModule_FreeString
     RedisModule_GetBlockedClientReadyKey RedisModule_GetCommand RedisModule_GetContextFlags RedisModule_GetDbIdFromIO RedisModule_GetKeyNameFromIO
-    RedisModule_GetSelectedDb RedisModule_InfoAddFieldCString RedisModule_InfoAddFieldULongLong
+    RedisModule_GetSelectedDb RedisModule_HoldString RedisModule_InfoAddFieldCString RedisModule_InfoAddFieldULongLong
     RedisModule_InfoAddSection RedisModule_IsKeysPositionRequest
     RedisModule_KeyAtPosWithFlags RedisModule_KeyType RedisModule_LoadConfigs
     RedisModule_LoadStringBuffer RedisModule_LoadUnsigned RedisModule_Log RedisModule_LogIOError

@@ -3,10 +3,11 @@
 //! A client waits for keys. When one of them is signalled, the server calls [`serve`] for each
 //! client that waits for it, in the order of their arrival. Serving is popping from that key.
 //!
-//! Declining must be cheap, since every signal asks every client, and must change nothing. So the
-//! key that was found without waiting messages is remembered (`drained`), until anything happens
-//! that can bring it some: a push, an effect, a value loaded or copied, a key renamed or moved,
-//! databases swapped. Whatever of that signals the key goes through here first.
+//! Declining must be cheap, since every signal asks every client, and must change nothing. So a
+//! signal whose key was found without waiting messages is remembered (`drained`), by the string
+//! that stands for the key in it: each signal comes with the string of the command that gave it, and as long
+//! as it is held here no other can have its address. Only databases that are swapped signal
+//! with strings of the server's own; then, and whenever the module itself signals, it is forgotten.
 //!
 //! While the server pauses writes for a failover nothing may be changed or propagated: keys that are
 //! signalled then are signalled again later.
@@ -106,22 +107,25 @@ fn serve(ctx: Context, argv: Argv) -> c_int {
 // ---- drained keys ----
 
 fn is_drained(ctx: Context, name: *mut raw::RedisModuleString) -> bool {
-    let drained = STATE.drained.take();
-    let is = (drained.as_ref())
-        .is_some_and(|(database, key)| *database == ctx.database() && key == bytes_of(&name));
-    STATE.drained.set(drained);
-    is
+    STATE.drained.get() == Some((ctx.database(), name))
 }
 
 fn remember_drained(ctx: Context, name: *mut raw::RedisModuleString) {
+    forget_drained();
+    // SAFETY: the string is the server's, and is given back in `forget_drained`. Where the server
+    // copies it instead, its address is another, and nothing is taken for drained.
+    let held = unsafe { call!(RedisModule_HoldString(ptr::null_mut(), name)) };
     STATE
         .drained
-        .set(Some((ctx.database(), bytes_of(&name).to_vec())));
+        .set((!held.is_null()).then(|| (ctx.database(), held)));
 }
 
 /// Something happened that may have brought messages to any key.
 pub(crate) fn forget_drained() {
-    STATE.drained.set(None);
+    if let Some((_, held)) = STATE.drained.take() {
+        // SAFETY: held above, and given back once.
+        unsafe { call!(RedisModule_FreeString(ptr::null_mut(), held)) };
+    }
 }
 
 // ---- paused writes ----

@@ -92,9 +92,7 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
         if created != OK {
             return Err(format!("the server refused the command {}", command.name));
         }
-        if category {
-            documentation::put_into_category(ctx, command);
-        }
+        documentation::categorize(ctx, command, category);
         documentation::describe(ctx, command)
     })
 }
@@ -253,6 +251,7 @@ pub(crate) fn deliver(ctx: Context, key: &mut Key, count: u64, with_meta: bool) 
     propagate::effect(ctx, name, &effect);
     STATE.effect.set(effect);
     key.changed(c"rq.pop");
+    due::note(key);
 }
 
 fn acknowledge(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
@@ -282,6 +281,7 @@ fn acknowledge_ids(ctx: Context, key: &mut Key, ids: &[Id]) {
         propagate::effect(ctx, name, &effect);
         key.changed(c"rq.ack");
         key.delete_if_empty();
+        due::note(key);
     }
     STATE.effect.set(effect);
     STATE.acknowledged.set(done);

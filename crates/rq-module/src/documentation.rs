@@ -5,7 +5,7 @@ use std::ptr;
 
 use redis_module::raw;
 use rq_command::parse::Pop;
-use rq_command::{Access, Argument, Command, Keys, Kind};
+use rq_command::{Access, Argument, Command, Keys, Kind, document};
 
 use crate::NAME;
 use crate::api::call;
@@ -51,17 +51,24 @@ pub(crate) fn add_category(ctx: Context) -> bool {
         .is_some_and(|add| unsafe { add(ctx.pointer(), NAME.as_ptr()) } == OK)
 }
 
-/// Puts a command into the category that [`add_category`] made.
-pub(crate) fn put_into_category(ctx: Context, command: &Command) {
+/// Puts a command into its ACL categories, where the server can: those that the server's own
+/// commands have by their flags, and `@reliableq` for those that are for clients.
+pub(crate) fn categorize(ctx: Context, command: &Command, own_category: bool) {
+    let mut categories = document::categories(command).replace('@', "");
+    if own_category && command.access != Access::Admin {
+        categories.push_str(" reliableq");
+    }
+    let categories = CString::new(categories).unwrap_or_default();
     let name = CString::new(command.name).unwrap_or_default();
-    // SAFETY: asked for; the names are terminated, and a null command is not used.
+    // SAFETY: asked for, since Redis 7.0 does not have it; the texts are terminated, and a null
+    // command is not used.
     unsafe {
         let registered = call!(RedisModule_GetCommand(ctx.pointer(), name.as_ptr()));
         if let (Some(set), false) = (
             { raw::RedisModule_SetCommandACLCategories },
             registered.is_null(),
         ) {
-            set(registered, NAME.as_ptr());
+            set(registered, categories.as_ptr());
         }
     }
 }

@@ -18,13 +18,15 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
     let round = event(raw::REDISMODULE_EVENT_CRON_LOOP);
     let class = raw::REDISMODULE_NOTIFY_GENERIC as c_int;
     let ctx = ctx.pointer();
+    let keyspace = !selects_the_clients_database(ctx);
     // SAFETY: the callbacks live as long as the module.
     let registered = unsafe {
-        call!(RedisModule_SubscribeToKeyspaceEvents(
-            ctx,
-            class,
-            Some(on_keyspace_event)
-        )) == OK
+        (!keyspace
+            || call!(RedisModule_SubscribeToKeyspaceEvents(
+                ctx,
+                class,
+                Some(on_keyspace_event)
+            )) == OK)
             && call!(RedisModule_SubscribeToServerEvent(
                 ctx,
                 swapped,
@@ -43,6 +45,29 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
     }
 }
 
+/// Valkey 8.1 tells keyspace events with the context of the client that caused them, and leaves that client
+/// in the database of the event: after `MOVE` or `COPY ... DB` it is in another one than it
+/// chose. There they are done without: due work of a queue that was renamed or moved is noticed
+/// when the queue is next used or loaded.
+fn selects_the_clients_database(ctx: *mut raw::RedisModuleCtx) -> bool {
+    // SAFETY: asked for, not assumed; the names are terminated, and what is got is freed.
+    unsafe {
+        let (Some(get), Some(field), Some(free)) = (
+            { raw::RedisModule_GetServerInfo },
+            { raw::RedisModule_ServerInfoGetFieldC },
+            { raw::RedisModule_FreeServerInfo },
+        ) else {
+            return false;
+        };
+        let info = get(ctx, c"server".as_ptr());
+        let version = field(info, c"valkey_version".as_ptr());
+        let affected =
+            !version.is_null() && CStr::from_ptr(version).to_bytes().starts_with(b"8.1.");
+        free(ctx, info);
+        affected
+    }
+}
+
 /// Events by which a value comes to a key without a command of the module.
 const ARRIVALS: [&CStr; 4] = [c"rename_to", c"move_to", c"copy_to", c"restore"];
 
@@ -52,7 +77,6 @@ unsafe extern "C" fn on_keyspace_event(
     event: *const c_char,
     name: *mut raw::RedisModuleString,
 ) -> c_int {
-    blocking::forget_drained();
     // SAFETY: the server hands in a terminated text.
     if ARRIVALS.contains(&unsafe { CStr::from_ptr(event) }) {
         guard((), || {

@@ -8,6 +8,7 @@ use rq_command::Refusal;
 use rq_core::Queue;
 
 use crate::api::call;
+use crate::blocking;
 use crate::context::Context;
 use crate::state::{self, STATE};
 
@@ -121,7 +122,7 @@ impl Key {
 
     /// Has clients served that wait for this key.
     pub(crate) fn signal_ready(&self) {
-        STATE.drained.set(None);
+        blocking::forget_drained();
         // SAFETY: context and name are good.
         unsafe { call!(RedisModule_SignalKeyAsReady(self.ctx.pointer(), self.name)) };
     }

@@ -7,9 +7,10 @@ use rq_command::parse::{self, Arguments};
 use rq_command::{Code, Refusal};
 use rq_core::Queue;
 use rq_core::effect::{self, Scope};
+use rq_core::snapshot::Loader;
 
 use crate::api::call;
-use crate::context::{Argv, Context};
+use crate::context::{Argv, Context, bytes_of};
 use crate::due;
 use crate::key::Key;
 use crate::state::{self, STATE};
@@ -64,49 +65,101 @@ pub(crate) fn apply(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
 
 fn apply_effect(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
     let payloads = parse::apply(argv)?.start;
+    let mut key = Key::write(ctx, argv.string(1))?;
     let head = argv.get(2);
-    let scope = effect::scope(head)?;
-    if let Scope::Floor(id) = scope {
-        state::raise_floor(id);
-    } else {
-        let mut key = Key::write(ctx, argv.string(1))?;
-        let before = key.queue().map(Queue::counters).unwrap_or_default();
-        let (applied, after) = match key.queue_mut() {
-            Some(queue) => (
-                queue.apply(head, argv.bytes_from(payloads))?,
-                queue.counters(),
-            ),
-            None if scope == Scope::Creates => {
-                let mut queue = Queue::default();
-                let applied = queue.apply(head, argv.bytes_from(payloads))?;
-                let counters = queue.counters();
-                key.store(queue);
-                (applied, counters)
-            }
-            None => {
-                return Err(Refusal::new(
-                    Code::BadEffect,
-                    "bad effect: there is no queue for it",
-                ));
-            }
-        };
-        if let Some(id) = applied.floor {
-            state::raise_floor(id);
+    match effect::scope(head)? {
+        Scope::Floor(id) => state::raise_floor(id),
+        Scope::Begins | Scope::Continues | Scope::Completes => build(ctx, &mut key, head)?,
+        scope @ (Scope::Creates | Scope::Changes) => {
+            change(ctx, &mut key, scope, head, argv, payloads)?;
         }
-        if !ctx.has_flag(raw::REDISMODULE_CTX_FLAGS_LOADING) {
-            state::add_difference(&before, &after);
-        }
-        // A snapshot's queue is empty until its messages follow its head.
-        if scope == Scope::Changes {
-            key.delete_if_empty();
-        }
-        key.changed(c"rq.apply");
-        key.signal_ready();
-        due::note(&key);
     }
     // SAFETY: the context is good. A replica's own append-only file gets what it was sent.
     unsafe { call!(RedisModule_ReplicateVerbatim(ctx.pointer())) };
     Ok(ctx.reply_ok())
+}
+
+/// Applies an effect to a queue, which it may create.
+fn change(
+    ctx: Context,
+    key: &mut Key,
+    scope: Scope,
+    head: &[u8],
+    argv: &Argv,
+    payloads: usize,
+) -> Result<(), Refusal> {
+    let before = key.queue().map(Queue::counters).unwrap_or_default();
+    let (applied, after) = match key.queue_mut() {
+        Some(queue) => (
+            queue.apply(head, argv.bytes_from(payloads))?,
+            queue.counters(),
+        ),
+        None if scope == Scope::Creates => {
+            let mut queue = Queue::default();
+            let applied = queue.apply(head, argv.bytes_from(payloads))?;
+            let counters = queue.counters();
+            key.store(queue);
+            (applied, counters)
+        }
+        None => return Err(bad_effect("bad effect: there is no queue for it")),
+    };
+    if let Some(id) = applied.floor {
+        state::raise_floor(id);
+    }
+    if !ctx.has_flag(raw::REDISMODULE_CTX_FLAGS_LOADING) {
+        state::add_difference(&before, &after);
+    }
+    key.delete_if_empty();
+    key.changed(c"rq.apply");
+    key.signal_ready();
+    due::note(key);
+    Ok(())
+}
+
+const fn bad_effect(text: &'static str) -> Refusal {
+    Refusal::new(Code::BadEffect, text)
+}
+
+// ---- snapshots in append-only files ----
+
+/// A queue whose snapshot is being read: database, key, and what was read. One at a time, since
+/// the parts of a snapshot follow each other. It becomes the value of its key when it is whole.
+pub(crate) struct Building {
+    database: c_int,
+    key: Box<[u8]>,
+    loader: Loader,
+}
+
+fn build(ctx: Context, key: &mut Key, part: &[u8]) -> Result<(), Refusal> {
+    if key.queue().is_some() {
+        return Err(bad_effect(
+            "bad effect: a snapshot for a queue that is there already",
+        ));
+    }
+    let begins = effect::scope(part)? == Scope::Begins;
+    let (database, name): (_, Box<[u8]>) = (ctx.database(), bytes_of(&key.name()).into());
+    let mut building = match STATE.building.take() {
+        _ if begins => Building {
+            database,
+            key: name,
+            loader: Loader::default(),
+        },
+        Some(building) if building.database == database && building.key == name => building,
+        _ => {
+            return Err(bad_effect(
+                "bad effect: a part of a snapshot without its head",
+            ));
+        }
+    };
+    if building.loader.feed(part)? {
+        key.store(building.loader.finish());
+        key.changed(c"rq.apply");
+        key.signal_ready();
+        due::note(key);
+    } else {
+        STATE.building.set(Some(building));
+    }
+    Ok(())
 }
 
 /// An effect from the primary or from a file that can't be applied means that this server's data is
@@ -119,8 +172,10 @@ fn refused(ctx: Context, argv: &Argv, refusal: &Refusal) {
     let key = String::from_utf8_lossy(argv.get(1)).into_owned();
     let version = argv.get(2).first().copied().unwrap_or(0);
     let stops = STATE.stop_on_bad_effect.get();
-    let what_now = if stops {
-        "stopping, since data would be lost in silence; upgrade replicas first, and see reliableq.on-bad-effect"
+    let what_now = if stops && ctx.has_flag(raw::REDISMODULE_CTX_FLAGS_REPLICATED) {
+        "stopping, since this replica would differ from its primary in silence; upgrade replicas first, and see reliableq.on-bad-effect"
+    } else if stops {
+        "stopping, since data would be lost in silence; see reliableq.on-bad-effect"
     } else {
         "going on, as reliableq.on-bad-effect says"
     };

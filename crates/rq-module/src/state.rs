@@ -11,6 +11,7 @@ use redis_module::raw;
 use rq_core::{Counters, Id};
 
 use crate::due::Due;
+use crate::propagate::Building;
 
 pub(crate) struct State {
     /// The native type, set at load.
@@ -26,10 +27,12 @@ pub(crate) struct State {
     pub(crate) ids: Cell<Vec<Id>>,
     pub(crate) acknowledged: Cell<Vec<Id>>,
     /// See `blocking`.
-    pub(crate) drained: Cell<Option<(i32, Vec<u8>)>>,
+    pub(crate) drained: Cell<Option<(i32, *mut raw::RedisModuleString)>>,
     pub(crate) deferred: Cell<Vec<(i32, Vec<u8>)>>,
     /// See `due`.
     pub(crate) due: Cell<Due>,
+    /// See `propagate`.
+    pub(crate) building: Cell<Option<Building>>,
 }
 
 // SAFETY: used by one thread at a time, see the head of this file.
@@ -52,6 +55,7 @@ pub(crate) static STATE: State = State {
     drained: Cell::new(None),
     deferred: Cell::new(Vec::new()),
     due: Cell::new(Due::new()),
+    building: Cell::new(None),
 };
 
 /// The largest ID that was given.
