@@ -20,6 +20,7 @@ from reliableq.errors import (
     InvalidArgument,
     InvalidBody,
     InvalidId,
+    InvalidType,
     UnsupportedURL,
 )
 from reliableq.message import Message
@@ -37,6 +38,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidBody",
     "InvalidId",
+    "InvalidType",
     "Message",
     "Queue",
     "UnsupportedURL",

@@ -1,21 +1,76 @@
 """What callers may give: checked, and brought into the form that backends take."""
 
 import math
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from operator import index
+from typing import TypeVar
 
-from reliableq.errors import InvalidArgument
+from reliableq.errors import InvalidArgument, InvalidBody, InvalidId, InvalidType
+from reliableq.types import Body
 
 LARGEST = (1 << 63) - 1
 """The largest number that a backend takes."""
 
+LONGEST = 60
+"""So many characters of a refused text are shown."""
+
+DECODE = "turn an ID into text with id.decode()"
+
 Duration = float | timedelta
 """Seconds, or a timedelta."""
+
+Item = TypeVar("Item")
+
+
+def check_url(url: str) -> str:
+    """A URL, as far as its type goes."""
+    if not isinstance(url, str):
+        raise InvalidType(f"a URL is a str, not {_type(url)}", 'give it as text, such as "memory:"')
+    return url
+
+
+def check_name(name: str) -> str:
+    """The name of a queue: any text that has a form in bytes."""
+    if not isinstance(name, str):
+        raise InvalidType(f"a queue's name is a str, not {_type(name)}", "give it as text")
+    if not is_encodable(name):
+        cause = f"the queue's name {_shortened(name)} can't be encoded as UTF-8"
+        raise InvalidArgument(cause, "give a text without lone surrogates")
+    return name
+
+
+def check_bodies(bodies: Iterable[Body]) -> Iterator[Body]:
+    """Many bodies. One alone is refused, though it can be iterated: over numbers, or not at all when it is empty."""
+    takes = "push_many() takes an iterable of bodies"
+    if isinstance(bodies, str | Body):
+        remedy = "for one body use push(); turn text into bytes with text.encode()"
+        raise InvalidBody(f"{takes}, not {_type(bodies)}", remedy)
+    return _iterate(bodies, takes, "for one body use push()")
+
+
+def check_id(id: str) -> str:
+    """What may be an ID: a backend looks closer, but takes no text that has no form in bytes."""
+    if not isinstance(id, str):
+        cause = f"ack() takes a Message, or an ID as a str, not {_type(id)}"
+        raise InvalidType(cause, DECODE if isinstance(id, Body) else "give what pop() or push() returned")
+    if not is_encodable(id):
+        remedy = "expected milliseconds-sequence, such as 1601155608777-1, as push() and Message.id give it"
+        raise InvalidId(f"{_shortened(id)} is no message ID", remedy)
+    return id
+
+
+def check_messages(messages: Iterable[Item]) -> Iterator[Item]:
+    """Many messages or IDs, each of which is yet to be checked."""
+    takes = "ack() takes a Message, an ID as a str, or an iterable of these"
+    if isinstance(messages, Body):
+        raise InvalidType(f"{takes}, not {_type(messages)}", DECODE)
+    return _iterate(messages, takes, "give what pop() returned; when that is None, no message came")
 
 
 def check_count(count: int) -> int:
     """A number of messages."""
-    count = index(count)
+    count = _whole("count", count)
     if not 1 <= count <= LARGEST:
         raise InvalidArgument(f"count is {_shown(count)}", f"expected a whole number from 1 to {LARGEST}")
     return count
@@ -23,20 +78,87 @@ def check_count(count: int) -> int:
 
 def check_start(start: int) -> int:
     """A position, from the end when negative."""
-    start = index(start)
+    start = _whole("start", start)
     if not -LARGEST - 1 <= start <= LARGEST:
         raise InvalidArgument(f"start is {_shown(start)}", f"expected a whole number from -2**63 to {LARGEST}")
     return start
 
 
+def check_pending(pending: bool) -> bool:
+    """Whether the delivered messages are meant."""
+    if not isinstance(pending, bool):
+        remedy = "give True for delivered messages, False for waiting ones"
+        raise InvalidType(f"pending is a bool, not {_type(pending)}", remedy)
+    return pending
+
+
 def milliseconds(name: str, duration: Duration) -> int:
     """A duration in whole milliseconds, rounded up: one that is not 0 stays so."""
-    seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
-    if not 0 <= seconds <= LARGEST // 1000:  # False for NaN too
+    seconds = _seconds(name, duration)
+    if seconds == 0:
+        return 0
+    if not 0 < seconds <= LARGEST // 1000:  # False for NaN too
         remedy = "expected seconds from 0 on, as a number or a timedelta"
         raise InvalidArgument(f"{name} is {_shown(seconds)}", remedy)
     # To the microsecond first: 0.07 * 1000 is a little above 70.
-    return max(math.ceil(round(seconds * 1_000_000) / 1000), 1 if seconds > 0 else 0)
+    return max(math.ceil(round(seconds * 1_000_000) / 1000), 1)
+
+
+def is_encodable(text: str) -> bool:
+    """Whether a text has a form in bytes. Half of a surrogate pair has none."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _iterate(values: Iterable[Item], takes: str, remedy: str) -> Iterator[Item]:
+    try:
+        return iter(values)
+    except TypeError as error:
+        raise InvalidType(f"{takes}, not {_type(values)}", remedy) from error
+
+
+def _whole(name: str, number: int) -> int:
+    """A number of any integer type, but no bool: that was meant for another argument."""
+    if not isinstance(number, bool):
+        try:
+            return index(number)
+        except TypeError:
+            pass
+    raise InvalidType(f"{name} is a whole number, not {_type(number)}", "give it as an int")
+
+
+def _seconds(name: str, duration: Duration) -> float:
+    if type(duration) is int or isinstance(duration, float):
+        return duration
+    if isinstance(duration, timedelta):
+        return duration.total_seconds()
+    # Decimal and the like. float() alone would read texts, too.
+    if hasattr(duration, "__float__") and not isinstance(duration, bool):
+        return _as_float(duration)
+    remedy = "give it as a number or as a timedelta"
+    raise InvalidType(f"{name} is seconds or a timedelta, not {_type(duration)}", remedy)
+
+
+def _as_float(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.nan
+
+
+def _type(given: object) -> str:
+    return "None" if given is None else type(given).__name__
+
+
+def _shortened(text: str) -> str:
+    return ascii(text[:LONGEST]) + ("..." if len(text) > LONGEST else "")
 
 
 def _shown(number: float) -> str:

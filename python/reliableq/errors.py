@@ -29,7 +29,14 @@ class InvalidId(InvalidArgument):
     """
 
 
-class InvalidBody(Error, TypeError):
+class InvalidType(Error, TypeError):
+    """A value of a wrong type. Nothing was changed.
+
+    Remedy: the message says which was expected.
+    """
+
+
+class InvalidBody(InvalidType):
     """A body that is neither bytes nor another buffer. Neither it nor what was to be pushed with it is stored.
 
     Remedy: turn it into bytes; for text, with text.encode().

@@ -4,7 +4,17 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import overload
 
-from reliableq.arguments import Duration, check_count, check_start, milliseconds
+from reliableq.arguments import (
+    Duration,
+    check_bodies,
+    check_count,
+    check_id,
+    check_messages,
+    check_name,
+    check_pending,
+    check_start,
+    milliseconds,
+)
 from reliableq.backends.base import Backend
 from reliableq.errors import InvalidArgument
 from reliableq.message import Message
@@ -20,10 +30,8 @@ class Queue:
     __slots__ = ("_backend", "name")
 
     def __init__(self, backend: Backend, name: str) -> None:
-        if not isinstance(name, str):
-            raise TypeError(f"a queue's name is a str, not {type(name).__name__}")
         self._backend = backend
-        self.name = name
+        self.name = check_name(name)
 
     def push(self, body: Body) -> str:
         """Appends a message and returns its ID."""
@@ -35,7 +43,7 @@ class Queue:
         They are sent in chunks of 1000, each stored whole or not at all: when a body is refused, or the iterable
         raises, the chunks before stay pushed.
         """
-        rest = iter(bodies)
+        rest = check_bodies(bodies)
         ids: list[str] = []
         while chunk := list(islice(rest, CHUNK)):
             ids += self._backend.push(self.name, chunk)
@@ -67,7 +75,7 @@ class Queue:
         """
         if isinstance(messages, Message | str):
             return self._settle(self._id(messages))
-        ids = [self._id(message) for message in messages]
+        ids = [self._id(message) for message in check_messages(messages)]
         return self._backend.acknowledge(self.name, ids)
 
     def recover(self, count: int = 100, *, elapsed: Duration) -> list[Message]:
@@ -84,7 +92,7 @@ class Queue:
         With `pending`, shows those that are delivered and not acknowledged, the longest delivered first. A negative
         `start` counts from the end.
         """
-        rows = self._backend.inspect(self.name, check_start(start), check_count(count), pending)
+        rows = self._backend.inspect(self.name, check_start(start), check_count(count), check_pending(pending))
         return self._messages(rows)
 
     def __len__(self) -> int:
@@ -106,10 +114,8 @@ class Queue:
         return bool(self._backend.acknowledge(self.name, (id,)))
 
     def _id(self, message: Message | str) -> str:
-        if isinstance(message, str):
-            return message
         if not isinstance(message, Message):
-            raise TypeError(f"expected a Message, or an ID as str, not {type(message).__name__}")
+            return check_id(message)
         if message.queue != self.name:
             cause = f"message {message.id} is of queue {message.queue!r}, not {self.name!r}"
             raise InvalidArgument(cause, "call its own ack()")
@@ -125,4 +131,4 @@ class Queue:
 def _timeout(timeout: Duration | None) -> int | None:
     if timeout is None:
         return None
-    return milliseconds("timeout", timeout) if timeout else 0
+    return milliseconds("timeout", timeout)

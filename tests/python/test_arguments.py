@@ -2,18 +2,38 @@
 
 import math
 import pickle
+import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
 import reliableq
-from reliableq import Error, InvalidArgument, InvalidBody, InvalidId, Queue
+from reliableq import Error, InvalidArgument, InvalidBody, InvalidId, InvalidType, Queue
 from reliableq.arguments import milliseconds
 
 BAD_COUNTS = [0, -1, 1 << 63, -(1 << 63), 1 << 64, 10**400, -(10**5000)]
-BAD_TIMES = [-1, -0.001, math.nan, math.inf, -math.inf, 1e300, 10**400, timedelta(microseconds=-1)]
-BAD_IDS = ["", "-", "1", "1-", "-1", "1-1-1", "a-b", "01-1", "1-01", "+1-1", " 1-1", "1-1\0", "9" * 400 + "-1", "é-1"]
+BAD_TIMES: list[Any] = [-1, -0.001, math.nan, math.inf, -math.inf, 1e300, 10**400, timedelta(microseconds=-1)]
+BAD_TIMES += [Decimal("NaN"), Decimal("sNaN"), Decimal("1e999"), Decimal(-1), Fraction(10**400)]
+BAD_IDS = [
+    "",
+    "-",
+    "1",
+    "1-",
+    "-1",
+    "1-1-1",
+    "a-b",
+    "01-1",
+    "1-01",
+    "+1-1",
+    " 1-1",
+    "1-1\0",
+    "9" * 400 + "-1",
+    "é-1",
+    "\ud800-1",
+]
 
 
 @pytest.fixture
@@ -92,27 +112,126 @@ def test_other_values_are_no_body(full: Queue, body: Any) -> None:
     assert f"not {type(body).__name__}" in text
 
 
+class Other:
+    """A type that nothing takes."""
+
+    def __repr__(self) -> str:
+        return "Other()"
+
+
+TEXTS: list[Any] = ["", "1", b"", b"1"]
+OTHERS: list[Any] = [(), [], [1], {}, {"a": 1}, 1j, Other(), Other, len]
+NO_COUNTS = [None, True, False, 1.0, 0.5, math.nan, Decimal(1), timedelta(1), *TEXTS, *OTHERS]
+NO_TIMES = [True, False, datetime(2026, 1, 1), *TEXTS, *OTHERS]
+
+
+def told_type(value: object) -> str:
+    return "None" if value is None else type(value).__name__
+
+
+def refused_type(queue: Queue, expected: str, given: object, call: Callable[[], object]) -> None:
+    text = refused(queue, InvalidType, call)
+    assert re.search(f"{expected}.*, not {told_type(given)}; ", text), text
+
+
+@pytest.mark.parametrize("count", NO_COUNTS, ids=repr)
+def test_a_count_and_a_position_are_whole_numbers(full: Queue, count: Any) -> None:
+    for call in (
+        lambda: full.pop_many(count),
+        lambda: full.pop_many(count, timeout=None),
+        lambda: full.recover(count, elapsed=0),
+        lambda: full.inspect(0, count),
+        lambda: full.inspect(0, count, pending=True),
+    ):
+        refused_type(full, "count is a whole number", count, call)
+    refused_type(full, "start is a whole number", count, lambda: full.inspect(count))
+
+
+@pytest.mark.parametrize("time", NO_TIMES, ids=repr)
+def test_a_time_is_a_number_or_a_timedelta(full: Queue, time: Any) -> None:
+    for call in (lambda: full.pop(time), lambda: full.pop(timeout=time), lambda: full.pop_many(1, timeout=time)):
+        refused_type(full, "timeout is seconds or a timedelta", time, call)
+    refused_type(full, "elapsed is seconds or a timedelta", time, lambda: full.recover(elapsed=time))
+
+
+def test_elapsed_has_no_for_ever(full: Queue) -> None:
+    for_ever: Any = None
+    refused_type(full, "elapsed is seconds or a timedelta", None, lambda: full.recover(elapsed=for_ever))
+
+
+@pytest.mark.parametrize("pending", [None, 0, 1, 1.0, *TEXTS, *OTHERS], ids=repr)
+def test_pending_is_a_bool(full: Queue, pending: Any) -> None:
+    refused_type(full, "pending is a bool", pending, lambda: full.inspect(pending=pending))
+
+
+@pytest.mark.parametrize("id", [None, 1, 1.5, True, *OTHERS, [None], [["1-1"]]], ids=repr)
+def test_other_values_are_no_message(full: Queue, id: Any) -> None:
+    good = full.inspect(pending=True)[0]
+    refused_type(full, r"ack\(\) takes a Message, or an ID as a str", id, lambda: full.ack([good, id]))
+    if not hasattr(id, "__iter__"):
+        refused_type(full, r"ack\(\) takes a Message, an ID as a str, or an iterable", id, lambda: full.ack(id))
+
+
+@pytest.mark.parametrize("id", [b"", b"1-1", bytearray(b"1-1"), memoryview(b"1-1")], ids=told_type)
+def test_bytes_are_no_id(full: Queue, id: Any) -> None:
+    for call in (lambda: full.ack(id), lambda: full.ack([id])):
+        refused_type(full, r"ack\(\) takes a Message, .* ID as a str", id, call)
+        assert "id.decode()" in refused(full, InvalidType, call)
+
+
+def test_the_ack_of_a_pop_that_got_nothing_says_so(full: Queue) -> None:
+    full.pop_many(9)
+    nothing: Any = full.pop()
+    assert "no message came" in refused(full, InvalidType, lambda: full.ack(nothing))
+
+
+@pytest.mark.parametrize("bodies", [None, 1, 1.5, True, Other(), Other, len], ids=repr)
+def test_many_bodies_are_an_iterable(full: Queue, bodies: Any) -> None:
+    refused_type(full, r"push_many\(\) takes an iterable of bodies", bodies, lambda: full.push_many(bodies))
+
+
+@pytest.mark.parametrize("body", ["", "text", b"", b"body", bytearray(b"body"), memoryview(b"body")], ids=told_type)
+def test_one_body_is_not_many(full: Queue, body: Any) -> None:
+    refused_type(full, r"push_many\(\) takes an iterable of bodies", body, lambda: full.push_many(body))
+    assert "use push()" in refused(full, InvalidBody, lambda: full.push_many(body))
+
+
+@pytest.mark.parametrize("name", [None, 1, True, b"q", bytearray(b"q"), ("q",), Other()], ids=repr)
+def test_a_name_is_text(rq: reliableq.Connection, name: Any) -> None:
+    with pytest.raises(InvalidType, match=f"a queue's name is a str, not {told_type(name)}; give it as text"):
+        rq.queue(name)
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\udfffb", "\udc80" * 1000])
+def test_a_name_has_no_half_characters(rq: reliableq.Connection, name: str) -> None:
+    with pytest.raises(InvalidArgument, match=r"queue's name '.*\\ud.*UTF-8; .*surrogates") as error:
+        rq.queue(name)
+    assert str(error.value).isascii() and len(str(error.value)) < 600
+
+
 @pytest.mark.parametrize(
-    "call",
-    [
-        lambda queue: queue.pop_many("1"),
-        lambda queue: queue.pop_many(1.0),
-        lambda queue: queue.inspect("0", 1),
-        lambda queue: queue.pop(timeout="1"),
-        lambda queue: queue.recover(1, elapsed=None),
-        lambda queue: queue.ack(1),
-        lambda queue: queue.ack(b"1-1"),
-        lambda queue: queue.ack([1]),
-        lambda queue: queue.push_many(1),
-    ],
+    ("number", "expected"),
+    [(Decimal("0.07"), 70), (Fraction(1, 3), 334), (Decimal(0), 0), (-0.0, 0), (1 << 40, 1000 << 40)],
 )
-def test_wrong_types(full: Queue, call: Callable[[Any], object]) -> None:
-    refused(full, TypeError, lambda: call(full))
+def test_a_time_is_any_number(number: Any, expected: int) -> None:
+    assert milliseconds("elapsed", number) == expected
 
 
-def test_a_name_is_text(rq: reliableq.Connection) -> None:
-    with pytest.raises(TypeError, match="not bytes"):
-        rq.queue(b"q")  # type: ignore[arg-type]
+def test_a_count_is_any_whole_number(full: Queue) -> None:
+    class Two:
+        def __index__(self) -> int:
+            return 2
+
+    two: Any = Two()
+    assert len(full.inspect(0, two)) == 2
+    assert full.inspect(two) == []
+    assert len(full.pop_many((1 << 63) - 1)) == 2
+    assert full.inspect(-(1 << 63), (1 << 63) - 1) == []
+
+
+def test_an_error_of_a_type_is_of_both_families() -> None:
+    assert issubclass(InvalidType, Error) and issubclass(InvalidType, TypeError)
+    assert issubclass(InvalidBody, InvalidType)
 
 
 def test_a_message_of_another_queue_is_not_acknowledged(rq: reliableq.Connection, full: Queue) -> None:

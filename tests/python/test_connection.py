@@ -4,10 +4,11 @@ import gc
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import reliableq
-from reliableq import Closed, Connection, Queue, UnsupportedURL
+from reliableq import Closed, Connection, InvalidType, Queue, UnsupportedURL
 
 
 def test_memory_is_private() -> None:
@@ -65,9 +66,16 @@ def test_a_refused_url_does_not_show_its_password() -> None:
     assert "localhost:6379/0" in str(error.value)
 
 
-def test_what_is_no_url_is_refused() -> None:
-    with pytest.raises(UnsupportedURL, match="not object"):
-        reliableq.connect(object())  # type: ignore[arg-type]
+@pytest.mark.parametrize("url", [None, 1, b"memory:", object()], ids=lambda url: type(url).__name__)
+def test_what_is_no_text_is_no_url(url: Any) -> None:
+    given = "None" if url is None else type(url).__name__
+    with pytest.raises(InvalidType, match=f"a URL is a str, not {given};.*memory:"):
+        reliableq.connect(url)
+
+
+def test_a_url_with_half_a_character_is_refused() -> None:
+    with pytest.raises(UnsupportedURL, match=r"'memory:\\ud800'.*UTF-8"):
+        reliableq.connect("memory:\ud800")
 
 
 @pytest.mark.parametrize(

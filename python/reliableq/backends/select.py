@@ -1,5 +1,6 @@
 """Which backend a URL names."""
 
+from reliableq.arguments import check_url, is_encodable
 from reliableq.backends.base import Backend
 from reliableq.errors import UnsupportedURL
 
@@ -12,11 +13,11 @@ REMEDY = (
 
 def open_backend(url: str) -> Backend:
     """Opens what the URL names. Backends are imported when they are first needed."""
-    if not isinstance(url, str):
-        raise UnsupportedURL(f"a URL is a str, not {type(url).__name__}", REMEDY)
-    scheme, colon, rest = url.partition(":")
+    scheme, colon, rest = check_url(url).partition(":")
     if scheme != "memory" or not colon or rest.startswith("/"):
         raise UnsupportedURL(f"cannot connect to {_without_password(url)!r}", REMEDY)
+    if not is_encodable(rest):
+        raise UnsupportedURL(f"the name in {url!r} can't be encoded as UTF-8", "give a text without lone surrogates")
     from reliableq.backends.memory import open_memory
 
     return open_memory(rest or None)
