@@ -3,25 +3,29 @@
 from types import TracebackType
 
 from reliableq.backends.base import Backend
-from reliableq.backends.select import open_backend
+from reliableq.backends.select import open_backend, without_password
 from reliableq.queue import Queue
 
 
 class Connection:
     """Gives access to queues by name, and may be used from many threads. Made by connect()."""
 
-    __slots__ = ("_backend",)
+    __slots__ = ("_backend", "_place")
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, place: str) -> None:
         self._backend = backend
+        self._place = place
 
     def queue(self, name: str) -> Queue:
         """The queue of this name. It comes to be with its first message, and ends with its last one."""
-        return Queue(self._backend, name)
+        return Queue(self._backend, name, self._place)
 
     def close(self) -> None:
         """Ends the connection: later calls raise Closed, and so do those that wait."""
         self._backend.close()
+
+    def __repr__(self) -> str:
+        return f"<Connection to {self._place!r}>"
 
     def __enter__(self) -> "Connection":
         return self
@@ -38,4 +42,4 @@ def connect(url: str) -> Connection:
     `memory:` is queues in memory that only this connection sees; they end with it. `memory:name` is queues that all
     connections of this process with the same name share; they end with the process.
     """
-    return Connection(open_backend(url))
+    return Connection(open_backend(url), without_password(url))

@@ -27,10 +27,11 @@ CHUNK = 1000
 class Queue:
     """A queue of a connection, by its name."""
 
-    __slots__ = ("_backend", "name")
+    __slots__ = ("_backend", "_place", "name")
 
-    def __init__(self, backend: Backend, name: str) -> None:
+    def __init__(self, backend: Backend, name: str, place: str) -> None:
         self._backend = backend
+        self._place = place
         self.name = check_name(name)
 
     def push(self, body: Body) -> str:
@@ -108,7 +109,7 @@ class Queue:
         return self._backend.info(self.name)
 
     def __repr__(self) -> str:
-        return f"<Queue {self.name!r}>"
+        return f"<Queue {self.name!r} of {self._place!r}>"
 
     def _settle(self, id: str) -> bool:
         return bool(self._backend.acknowledge(self.name, (id,)))

@@ -78,6 +78,14 @@ def test_a_url_with_half_a_character_is_refused() -> None:
         reliableq.connect("memory:\ud800")
 
 
+@pytest.mark.parametrize("url", ["memory:", "memory:test-shown"])
+def test_a_connection_says_where_it_leads(url: str) -> None:
+    with reliableq.connect(url) as rq:
+        assert repr(rq) == f"<Connection to '{url}'>"
+        assert repr(rq.queue("q")) == f"<Queue 'q' of '{url}'>"
+    assert repr(rq) == f"<Connection to '{url}'>"
+
+
 @pytest.mark.parametrize(
     "call",
     [

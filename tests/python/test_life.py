@@ -191,4 +191,4 @@ def test_texts_for_people(queue: Queue) -> None:
     (message,) = queue.pop_many(1)
     assert message.id in repr(message) and "'q'" in repr(message)
     assert len(repr(message)) < 200
-    assert repr(queue) == "<Queue 'q'>"
+    assert repr(queue) == "<Queue 'q' of 'memory:'>"
