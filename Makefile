@@ -49,7 +49,7 @@ bench: build .venv/.test .venv/.bench ## Measure the module against Streams and 
 	$(BIN)/python -m bench $(BENCH)
 
 serve: $(MODULE) ## Run a server with the module, on port PORT
-	@tools/serve $(PORT) $(MODULE)
+	@tools/serve '$(PORT)' $(MODULE)
 
 wheel: dist/.built ## Leave a wheel in dist/, with the module inside
 	@ls dist/*.whl
