@@ -71,7 +71,7 @@ clean: ## Remove all that was built, the virtualenv and the servers included
 # The virtualenv. The files named .venv/.* say what is in it, so they vanish with it.
 
 .venv/.build: tools/requirements/build.txt
-	@tools/prerequisites $(PYTHON)
+	@tools/prerequisites '$(PYTHON)'
 	@echo "reliableq: setting up the virtualenv .venv"
 	@$(PYTHON) -m venv .venv
 	@$(PIP) $<
