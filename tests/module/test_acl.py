@@ -9,8 +9,8 @@ from tests.support.server import Server
 
 pytestmark = pytest.mark.essential
 
-READING = {"rq.len", "rq.info", "rq.inspect"}
-WRITING = {"rq.push", "rq.pop", "rq.ack", "rq.recover"}
+READING = {"rq.len", "rq.info", "rq.inspect", "rq.range", "rq.split"}
+WRITING = {"rq.push", "rq.pop", "rq.ack", "rq.recover", "rq.pushex"}
 
 COMMANDS: dict[str, tuple[Argument, ...]] = {
     "rq.push": ("RQ.PUSH", "{}", "x"),
@@ -18,6 +18,9 @@ COMMANDS: dict[str, tuple[Argument, ...]] = {
     "rq.ack": ("RQ.ACK", "{}", "1-1"),
     "rq.recover": ("RQ.RECOVER", "{}", 1, 0),
     "rq.inspect": ("RQ.INSPECT", "{}", 0, 1),
+    "rq.pushex": ("RQ.PUSHEX", "{}", "ELEMENTS", 1, "x"),
+    "rq.range": ("RQ.RANGE", "{}", "-", "+"),
+    "rq.split": ("RQ.SPLIT", "{}", 2),
     "rq.len": ("RQ.LEN", "{}"),
     "rq.info": ("RQ.INFO", "{}"),
     "rq.apply": ("RQ.APPLY", "{}", "x"),
@@ -42,6 +45,14 @@ def test_categories(client: Client) -> None:
     assert in_category(client, "dangerous") == {"rq.apply"}
     assert in_category(client, "admin") == {"rq.apply"}
     assert "rq.len" in in_category(client, "fast")
+    assert in_category(client, "blocking") == {"rq.pop"}
+
+
+@pytest.mark.usefixtures("_categories")
+def test_a_category_of_its_own_for_what_clients_need(client: Client) -> None:
+    if client.info("server")["redis_version"].startswith("7.2.") and "valkey_version" not in client.info("server"):
+        pytest.skip("Redis 7.2 lets modules make no categories")
+    assert in_category(client, "reliableq") == COMMANDS.keys() - {"rq.apply"}
 
 
 @pytest.fixture
@@ -97,6 +108,9 @@ def test_keys_by_pattern(allowed: Allowed, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "reading", "writing"),
     [
+        ("rq.pushex", False, True),
+        ("rq.range", True, False),
+        ("rq.split", True, False),
         ("rq.push", False, True),
         ("rq.pop", False, False),
         ("rq.ack", False, True),

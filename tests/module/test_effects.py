@@ -7,7 +7,20 @@ from hypothesis import strategies as st
 from tests.conftest import StartServer
 from tests.support.client import Client, CommandError
 from tests.support.clock import true_time
-from tests.support.effects import ACKNOWLEDGE, DELIVER, PUSH, REDELIVER, Command, head, propagated, push
+from tests.support.effects import (
+    ACKNOWLEDGE,
+    DELIVER,
+    END,
+    FLOOR,
+    HEAD,
+    MESSAGES,
+    PUSH,
+    REDELIVER,
+    Command,
+    head,
+    propagated,
+    push,
+)
 from tests.support.effort import effort
 from tests.support.operations import random_operations
 
@@ -153,3 +166,43 @@ def test_the_end_of_one_queue_is_not_that_of_others(client: Client) -> None:
     for key in ("q", "other"):
         (id,) = client.push(key, "x")
         assert int(id.partition(b"-")[0]) <= true_time() + 1000
+
+
+@pytest.mark.essential
+def test_a_floor_out_of_range(client: Client) -> None:
+    refused(client, "q", head(FLOOR, FAR + 1, 1))
+    (id,) = client.push("q", "x")
+    assert int(id.split(b"-")[0]) <= FAR
+
+
+SNAPSHOT = [
+    head(HEAD, 1000, 2, 0, 2, 0, 0, 2, 0, 0, 0, 0),
+    bytes([1, MESSAGES]) + b"\xd0\x0f\x02\x01a" + b"\x00\x02\x01b",
+    head(END),
+]
+
+
+@pytest.mark.essential
+def test_a_snapshot_makes_a_queue_when_it_is_whole(client: Client) -> None:
+    for part in SNAPSHOT[:-1]:
+        client.call("RQ.APPLY", "q", part)
+        assert not client.exists("q")
+    client.call("RQ.APPLY", "q", SNAPSHOT[-1])
+    assert client.waiting("q") == [[b"1000-1", b"a"], [b"1000-2", b"b"]]
+
+
+def test_parts_of_a_snapshot_belong_to_one_key(client: Client) -> None:
+    client.call("RQ.APPLY", "q", SNAPSHOT[0])
+    refused(client, "other", SNAPSHOT[1])
+    client.call("RQ.APPLY", "q", SNAPSHOT[0])
+    client.push("q", "x")
+    for part in SNAPSHOT:
+        refused(client, "q", part)
+
+
+def test_a_key_of_another_type(client: Client) -> None:
+    client.call("SET", "s", "x")
+    for word in (b"garbage", push((1000, 1), 1), SNAPSHOT[0]):
+        with pytest.raises(CommandError) as error:
+            client.call("RQ.APPLY", "s", word)
+        assert error.value.code == "WRONGTYPE"

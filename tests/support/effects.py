@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tests.support.server import Server
 
 PUSH, DELIVER, ACKNOWLEDGE, REDELIVER = 1, 2, 3, 4
+HEAD, MESSAGES, DELIVERIES, END, PRODUCERS, FLOOR = 16, 17, 18, 19, 20, 32
 
 Command = list[bytes]
 

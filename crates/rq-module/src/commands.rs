@@ -251,7 +251,6 @@ pub(crate) fn deliver(ctx: Context, key: &mut Key, count: u64, with_meta: bool) 
     propagate::effect(ctx, name, &effect);
     STATE.effect.set(effect);
     key.changed(c"rq.pop");
-    due::note(key);
 }
 
 fn acknowledge(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
@@ -281,7 +280,6 @@ fn acknowledge_ids(ctx: Context, key: &mut Key, ids: &[Id]) {
         propagate::effect(ctx, name, &effect);
         key.changed(c"rq.ack");
         key.delete_if_empty();
-        due::note(key);
     }
     STATE.effect.set(effect);
     STATE.acknowledged.set(done);

@@ -15,7 +15,6 @@ use redis_module::raw;
 use rq_core::{Id, Queue, effect, snapshot};
 
 use crate::api::call;
-use crate::blocking;
 use crate::context::{Context, ERR, OK, guard};
 use crate::due;
 use crate::state::{self, STATE};
@@ -50,12 +49,12 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
         aux_save_triggers: raw::REDISMODULE_AUX_BEFORE_RDB as c_int,
         free_effort: Some(free_effort),
         unlink: None,
-        copy: Some(copy),
+        copy: None,
         defrag: None,
         mem_usage2: None,
         free_effort2: None,
         unlink2: None,
-        copy2: None,
+        copy2: Some(copy),
         aux_save2: optional_aux.then_some(save_aux_if_any),
     };
     let options = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
@@ -109,7 +108,6 @@ unsafe extern "C" fn save(io: *mut raw::RedisModuleIO, value: *mut c_void) {
 unsafe extern "C" fn load(io: *mut raw::RedisModuleIO, encoding: c_int) -> *mut c_void {
     guard(ptr::null_mut(), || match load_queue(io, encoding) {
         Ok(queue) => {
-            blocking::forget_drained();
             due::note_loaded(io, &queue);
             Box::into_raw(Box::new(queue)).cast()
         }
@@ -291,13 +289,17 @@ unsafe extern "C" fn free_effort(_key: *mut raw::RedisModuleString, value: *cons
 }
 
 unsafe extern "C" fn copy(
-    _from: *mut raw::RedisModuleString,
-    _to: *mut raw::RedisModuleString,
+    ctx: *mut raw::RedisModuleKeyOptCtx,
     value: *const c_void,
 ) -> *mut c_void {
     guard(ptr::null_mut(), || {
-        blocking::forget_drained();
-        // SAFETY: the value is ours.
-        Box::into_raw(Box::new(unsafe { queue(value) }.clone())).cast()
+        // SAFETY: the value is ours, and the server tells where its copy goes.
+        unsafe {
+            let name = call!(RedisModule_GetToKeyNameFromOptCtx(ctx)).cast_mut();
+            let database = call!(RedisModule_GetToDbIdFromOptCtx(ctx));
+            let copied = queue(value).clone();
+            due::note_at(database, name, &copied);
+            Box::into_raw(Box::new(copied)).cast()
+        }
     })
 }

@@ -3,7 +3,7 @@
 //! A queue knows when it has something to do (`Queue::next_due`: producers to be forgotten). The
 //! server is not told where a value is or goes, so what is noted here is a hint, which is checked
 //! when its time has come: at most one note a key, made whenever a queue is seen with due work, by
-//! a command, an effect, a load, a rename, a copy. The server's regular round asks for what is
+//! any command, an effect, a load, a copy, a rename or move. The server's regular round asks for what is
 //! due, and a bounded part of it is done.
 //!
 //! A replica notes, but does nothing: what is due comes from its primary. Nor is anything done
@@ -108,23 +108,27 @@ fn with<T>(body: impl FnOnce(&mut Due) -> T) -> T {
 
 /// Notes a key whose queue has due work.
 pub(crate) fn note(key: &Key) {
-    if let Some(time) = key.queue().and_then(Queue::next_due) {
-        let name = bytes_of(&key.name()).into();
-        with(|due| due.note(time, (key.database(), name)));
+    if let Some(queue) = key.queue() {
+        note_at(key.database(), key.name(), queue);
     }
 }
 
 /// Notes the key of a value that was loaded, where the server tells it.
 pub(crate) fn note_loaded(io: *mut raw::RedisModuleIO, queue: &Queue) {
-    let Some(time) = queue.next_due() else {
-        return;
-    };
     // SAFETY: the server's own; a null name is one that it does not know.
     let (name, database) = unsafe {
         let name = call!(RedisModule_GetKeyNameFromIO(io)).cast_mut();
         (name, call!(RedisModule_GetDbIdFromIO(io)))
     };
-    if !name.is_null() && database >= 0 {
+    note_at(database, name, queue);
+}
+
+/// Notes a queue with due work by its place, unless that is not known.
+pub(crate) fn note_at(database: c_int, name: *mut raw::RedisModuleString, queue: &Queue) {
+    if let Some(time) = queue.next_due()
+        && !name.is_null()
+        && database >= 0
+    {
         with(|due| due.note(time, (database, bytes_of(&name).into())));
     }
 }

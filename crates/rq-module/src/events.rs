@@ -68,8 +68,8 @@ fn selects_the_clients_database(ctx: *mut raw::RedisModuleCtx) -> bool {
     }
 }
 
-/// Events by which a value comes to a key without a command of the module.
-const ARRIVALS: [&CStr; 4] = [c"rename_to", c"move_to", c"copy_to", c"restore"];
+/// Events by which a value comes to a key without a command or a callback of the module.
+const ARRIVALS: [&CStr; 2] = [c"rename_to", c"move_to"];
 
 unsafe extern "C" fn on_keyspace_event(
     ctx: *mut raw::RedisModuleCtx,
@@ -79,11 +79,8 @@ unsafe extern "C" fn on_keyspace_event(
 ) -> c_int {
     // SAFETY: the server hands in a terminated text.
     if ARRIVALS.contains(&unsafe { CStr::from_ptr(event) }) {
-        guard((), || {
-            if let Ok(key) = Key::read(Context::new(ctx), name) {
-                due::note(&key);
-            }
-        });
+        // Opening a key notes what is due for it.
+        guard((), || drop(Key::read(Context::new(ctx), name)));
     }
     OK
 }

@@ -10,6 +10,7 @@ use rq_core::Queue;
 use crate::api::call;
 use crate::blocking;
 use crate::context::Context;
+use crate::due;
 use crate::state::{self, STATE};
 
 const READ: c_int = raw::REDISMODULE_READ as c_int;
@@ -54,6 +55,7 @@ impl Key {
                 return Err(Refusal::wrong_type());
             }
             key.queue = call!(RedisModule_ModuleTypeGetValue(handle)).cast();
+            due::note(&key);
             Ok(key)
         }
     }

@@ -4,6 +4,8 @@
 mod common;
 
 use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{Driver, Operation, operation, options, state};
 use proptest::prelude::*;
@@ -134,4 +136,53 @@ fn checkpoints_keep_the_directory_small() {
     drop(store);
     let (store, _) = open(directory.path()).unwrap();
     assert!(floor.sequence > 100 && store.queues().floor() == floor);
+}
+
+/// Several threads push, and each waits until its record is durable; one syncs for all that wait.
+#[test]
+fn one_sync_serves_many() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Mutex::new(open(directory.path()).unwrap().0);
+    let (threads, each) = (4, 50);
+    let syncs = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let (store, syncs) = (&store, &syncs);
+            scope.spawn(move || {
+                for n in 0..each {
+                    let mut held = store.lock().unwrap();
+                    let mut record = held.record().unwrap();
+                    let payload = format!("{thread} {n}");
+                    let elements = [payload.as_bytes()].into_iter();
+                    record.push(b"queue", 9, elements).unwrap();
+                    let sequence = record.append().unwrap();
+                    while held.synced_through() < sequence {
+                        let syncing = held.begin_sync().unwrap();
+                        drop(held);
+                        let synced = syncing.run();
+                        syncs.fetch_add(1, Ordering::Relaxed);
+                        held = store.lock().unwrap();
+                        held.end_sync(synced).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    let mut store = store.into_inner().unwrap();
+    assert_eq!(store.queues().get(b"queue").unwrap().len(), threads * each);
+    store.checkpoint().unwrap();
+    drop(store);
+    let (store, _) = open(directory.path()).unwrap();
+    assert_eq!(store.queues().get(b"queue").unwrap().len(), threads * each);
+}
+
+#[test]
+fn what_is_no_directory_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a file");
+    fs::write(&path, "mine").unwrap();
+    assert!(matches!(open(&path), Err(Error::Io { .. })));
+    let opened = open(&directory.path().join("not there").join("jobs.rq"));
+    assert!(matches!(opened, Err(Error::Io { .. })));
+    assert_eq!(fs::read(&path).unwrap(), b"mine");
 }

@@ -6,7 +6,7 @@ mod common;
 
 use common::{Driver, Operation, effort, open, operation};
 use proptest::prelude::*;
-use rq_store::{Crash, Disk};
+use rq_store::{Crash, Disk, Failure, Fault, Operation as Asked};
 
 /// Runs the operations until the power fails; the disk, and what is known of it.
 fn run(operations: &[Operation], always: bool, power: Option<u64>) -> (Disk, Option<Driver>) {
@@ -108,5 +108,51 @@ proptest! {
             .filter(|o| !matches!(o, Operation::Sync | Operation::Checkpoint))
             .collect();
         every_point(&operations, false, 6, seed)?;
+    }
+}
+
+#[test]
+fn what_was_found_when_opening_is_durable() {
+    let disk = Disk::default();
+    let (mut store, _) = open(&disk).unwrap();
+    let mut driver = Driver::new(&store, false);
+    let push = Operation::Push {
+        queue: 1,
+        sizes: vec![30, 40],
+    };
+    driver.run(&mut store, &push).unwrap();
+    assert_eq!(store.synced_through(), 0);
+    drop(store);
+    let (store, _) = open(&disk).unwrap();
+    assert_eq!(store.synced_through(), 1);
+    drop(store);
+    let (store, _) = open(&disk.crash(Crash::Lost)).unwrap();
+    assert_eq!(Some(&common::state(store.queues())), driver.states.last());
+}
+
+/// What a failed write left in a file must not be found below later records.
+#[test]
+fn a_failed_write_leaves_nothing_behind() {
+    let push = |size| Operation::Push {
+        queue: 0,
+        sizes: vec![size],
+    };
+    let disk = Disk::default();
+    let (mut store, _) = open(&disk).unwrap();
+    let mut driver = Driver::new(&store, false);
+    driver.run(&mut store, &push(20)).unwrap();
+    disk.fail(Fault {
+        operation: Some(Asked::Write),
+        after: 0,
+        failure: Failure::Io,
+        forever: false,
+    });
+    driver.run(&mut store, &push(1200)).unwrap_err();
+    driver.run(&mut store, &push(700)).unwrap();
+    driver.run(&mut store, &push(700)).unwrap();
+    drop(store);
+    for seed in 0..500 {
+        let (store, _) = open(&disk.crash(Crash::Random(seed))).unwrap();
+        driver.check(&store).unwrap();
     }
 }
