@@ -168,6 +168,8 @@ fn one_sync_serves_many() {
             });
         }
     });
+    // A sync that was begun after a record covers it.
+    assert!(syncs.into_inner() <= threads * each);
     let mut store = store.into_inner().unwrap();
     assert_eq!(store.queues().get(b"queue").unwrap().len(), threads * each);
     store.checkpoint().unwrap();
