@@ -42,11 +42,17 @@ impl Kind {
         self.name() + UNFINISHED
     }
 
+    /// The kind of a name; none for names that the store never gives.
     pub(crate) fn of(name: &str) -> Option<Self> {
+        let number = |digits| {
+            let number = u64::from_str_radix(digits, 16).ok();
+            // The first and the last number are no record's, so neighbours can be counted.
+            number.filter(|&number| number > 0 && number < u64::MAX)
+        };
         let kind = if let Some(digits) = name.strip_prefix(LOG) {
-            Kind::Log(u64::from_str_radix(digits, 16).ok()?)
+            Kind::Log(number(digits)?)
         } else if let Some(digits) = name.strip_prefix(CHECKPOINT) {
-            Kind::Checkpoint(u64::from_str_radix(digits, 16).ok()?)
+            Kind::Checkpoint(number(digits)?)
         } else {
             Kind::Identity
         };
@@ -140,7 +146,7 @@ mod tests {
         for kind in [
             Kind::Identity,
             Kind::Log(1),
-            Kind::Log(u64::MAX),
+            Kind::Log(u64::MAX - 1),
             Kind::Checkpoint(77),
         ] {
             assert_eq!(Kind::of(&kind.name()), Some(kind));
@@ -154,6 +160,8 @@ mod tests {
             "log-1",
             "log-",
             "log-000000000000000G",
+            "log-0000000000000000",
+            "checkpoint-ffffffffffffffff",
             "",
         ] {
             assert_eq!(Kind::of(name), None, "{name}");
