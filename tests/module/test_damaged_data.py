@@ -25,8 +25,9 @@ from tests.support.server import WRECKAGE, Server, ServerExited
 
 @pytest.fixture
 def value(client: Client) -> bytes:
-    """A queue of a few messages in both lists, as DUMP gives it."""
+    """A queue of a few messages in both lists, and of a producer, as DUMP gives it."""
     both_lists(client)
+    client.produce("both", "someone", 1, "g", "h")
     value = value_of(client.call("DUMP", "both"))
     client.call("FLUSHALL")
     return value

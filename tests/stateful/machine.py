@@ -1,19 +1,23 @@
 """The same steps in the model and in every place, compared after each."""
 
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from tests.stateful.model import Message, Model, window
-from tests.stateful.places import ModulePlace, Place, Taken
+from tests.stateful.model import Bound, Gap, Message, Model, Producer, part, window
+from tests.stateful.places import Described, ModulePlace, Place, Taken
+from tests.support.client import CommandError
 from tests.support.server import Server
 
 KEYS = ["a", "b"]
+PRODUCERS = ["one", "two"]
 NEVER = 3_600_000
 """Milliseconds after which no message of a test was delivered."""
 
 keys = st.sampled_from(KEYS)
+producers = st.sampled_from(PRODUCERS)
 bodies = st.lists(st.one_of(st.binary(max_size=40), st.sampled_from([b"", b"z" * 5000])), min_size=1, max_size=12)
 counts = st.one_of(st.integers(1, 8), st.sampled_from([100, (1 << 31) - 1]))
 
@@ -26,16 +30,16 @@ class Side:
         self.ids: dict[int, str] = {}
         self._last = dict.fromkeys(KEYS, (0, 0))
 
-    def name(self, key: str, numbers: list[int], ids: list[str]) -> None:
+    def name(self, key: str, messages: list[Message], ids: list[str]) -> None:
         """Learns the IDs of new messages. They grow for ever, also over the end of a queue."""
-        assert len(ids) == len(numbers)
-        for number, id in zip(numbers, ids, strict=True):
+        assert len(ids) == len(messages)
+        for message, id in zip(messages, ids, strict=True):
             milliseconds, _, sequence = id.partition("-")
             order = int(milliseconds), int(sequence)
             assert order > self._last[key], f"{id} does not follow {self._last[key]}"
             assert f"{order[0]}-{order[1]}" == id and order[1] >= 1
             self._last[key] = order
-            self.ids[number] = id
+            self.ids[message.number] = id
 
     def named(self, numbers: list[int]) -> list[str]:
         return [self.ids[number] for number in numbers]
@@ -56,13 +60,16 @@ class Machine(RuleBasedStateMachine):
 
     @rule(key=keys, contents=bodies)
     def push(self, key: str, contents: list[bytes]) -> None:
+        messages = self._new_messages(key, contents)
+        self.models[key].push(messages)
+        for side in self.sides:
+            side.name(key, messages, side.place.push(key, contents))
+
+    def _new_messages(self, key: str, contents: list[bytes]) -> list[Message]:
         messages = [Message(self.pushed + place, body) for place, body in enumerate(contents)]
         self.pushed += len(messages)
-        numbers = [message.number for message in messages]
-        self.models[key].push(messages)
-        self.given[key] += numbers
-        for side in self.sides:
-            side.name(key, numbers, side.place.push(key, contents))
+        self.given[key] += [message.number for message in messages]
+        return messages
 
     @rule(key=keys, count=counts)
     def pop(self, key: str, count: int) -> None:
@@ -91,6 +98,12 @@ class Machine(RuleBasedStateMachine):
         numbers = [message.number for message in self.models[key].delivered]
         if numbers:
             self._ack(key, numbers)
+
+    @rule(key=keys)
+    def use_up(self, key: str) -> None:
+        """Leaves no message: the queue ceases to exist, unless it remembers a producer."""
+        self.pop(key, (1 << 31) - 1)
+        self.ack_all_delivered(key)
 
     def _ack(self, key: str, numbers: list[int]) -> None:
         done = self.models[key].ack(numbers)
@@ -126,22 +139,9 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def lengths_and_counters_agree(self) -> None:
         for key, model in self.models.items():
-            held = len(model.waiting) + len(model.delivered)
-            found = [side.place.counters(key) for side in self.sides]
-            assert all(counters == found[0] for counters in found), f"the places differ: {found}"
-            for side, counters in zip(self.sides, found, strict=True):
-                assert side.place.length(key) == held
-                assert (counters is None) == (held == 0)
-            if found[0] is not None:
-                expected = {
-                    "waiting": len(model.waiting),
-                    "delivered": len(model.delivered),
-                    "sent": model.sent,
-                    "received": model.received,
-                    "deleted": model.deleted,
-                    "dead": 0,
-                }
-                assert {name: found[0][name] for name in expected} == expected
+            for side in self.sides:
+                assert side.place.length(key) == len(model.held)
+                assert side.place.counters(key) == model.counters(side.place.remembers_producers)
 
     def teardown(self) -> None:
         for side in self.sides:
@@ -149,13 +149,108 @@ class Machine(RuleBasedStateMachine):
 
 
 class ServerMachine(Machine):
-    """The same, with what can happen to a server in between."""
+    """The same, with what only the module can do, and what can happen to a server in between.
+
+    The other places get what a producer pushes as a plain push of what is new."""
 
     def __init__(self, places: list[Place], module: ModulePlace, replica: Server) -> None:
         super().__init__([module, *places])
         self.module = module
+        self.side = self.sides[0]
         self.replica = replica
         self.restarts = 0
+
+    @rule(key=keys, name=producers, start=st.sampled_from([1, 2, 1000, 1 << 62]), contents=bodies)
+    def produce(self, key: str, name: str, start: int, contents: list[bytes]) -> None:
+        """Pushes what follows; a producer that is not known starts with any number."""
+        known = self.models[key].producers.get(name)
+        self._produce(key, name, known.highest + 1 if known else start, contents)
+
+    @rule(key=keys, name=producers, back=st.integers(1, 15), contents=bodies)
+    def produce_again(self, key: str, name: str, back: int, contents: list[bytes]) -> None:
+        """Pushes from an earlier number on, perhaps to beyond the highest."""
+        self._produce(key, name, max(1, self._producer(key, name).highest + 1 - back), contents)
+
+    @rule(key=keys, name=producers, contents=bodies)
+    def send_the_latest_again(self, key: str, name: str, contents: list[bytes]) -> None:
+        """A client that got no answer. The bodies don't matter: nothing is stored."""
+        known = self._producer(key, name)
+        count = len(known.latest)
+        if count:
+            self._produce(key, name, known.highest + 1 - count, (contents * count)[:count])
+
+    @rule(key=keys, name=producers, ahead=st.sampled_from([1, 2, 1 << 40]), contents=bodies)
+    def leave_a_gap(self, key: str, name: str, ahead: int, contents: list[bytes]) -> None:
+        if name in self.models[key].producers:
+            self._produce(key, name, self._producer(key, name).highest + 1 + ahead, contents)
+
+    def _producer(self, key: str, name: str) -> Producer:
+        return self.models[key].producers.get(name, Producer())
+
+    def _produce(self, key: str, name: str, sequence: int, contents: list[bytes]) -> None:
+        try:
+            stored = self.models[key].stored(name, sequence, len(contents))
+        except Gap:
+            self._unchanged(lambda: self._refused_for_a_gap(key, name, sequence, contents))
+            return
+        fresh = contents[len(stored) :]
+        ids = self.module.produce(key, name, sequence, contents)
+        assert ids[: len(stored)] == [None if number is None else self.side.ids[number] for number in stored]
+        if fresh:
+            messages = self._new_messages(key, fresh)
+            self.models[key].produce(name, sequence + len(contents) - 1, messages)
+            self.side.name(key, messages, [str(id) for id in ids[len(stored) :]])
+            for other in self.sides[1:]:
+                other.name(key, messages, other.place.push(key, fresh))
+        else:
+            assert len(ids) == len(stored)
+
+    def _refused_for_a_gap(self, key: str, name: str, sequence: int, contents: list[bytes]) -> None:
+        try:
+            self.module.produce(key, name, sequence, contents)
+        except CommandError as error:
+            assert error.code == "GAP"
+        else:
+            raise AssertionError("a gap was accepted")
+
+    @rule(key=keys, backwards=st.booleans(), count=st.none() | counts, data=st.data())
+    def range(self, key: str, backwards: bool, count: int | None, data: Any) -> None:
+        number = st.sampled_from(self.given[key]) if self.given[key] else st.nothing()
+        bounds = st.builds(Bound, st.none() | number, st.booleans())
+        low, high = data.draw(bounds), data.draw(bounds)
+        shown = part(self.models[key].held, low, high, backwards, count or 1000)
+        words = (self._bound(low, "-"), self._bound(high, "+"), *["REV"] * backwards)
+        options = () if count is None else ("COUNT", count)
+        rows = [(self.side.ids[message.number], message.body) for message in shown]
+        assert self.module.range(key, *words, *options) == rows
+        assert self.module.described(key, *words, *options) == self._described(key, shown)
+
+    def _bound(self, bound: Bound, end: str) -> str:
+        return end if bound.number is None else "(" * bound.out + self.side.ids[bound.number]
+
+    def _described(self, key: str, messages: list[Message]) -> list[Described]:
+        times = {row[0].decode(): row[2] for row in self.module.client.pending(key, 0, 1 << 40)}
+        rows: list[Described] = []
+        for message in messages:
+            id = self.side.ids[message.number]
+            meta: dict[bytes, bytes | int] = {
+                b"state": b"delivered" if message.deliveries else b"waiting",
+                b"deliveries": message.deliveries,
+                b"enqueued": int(id.partition("-")[0]),
+                b"last-delivery": times.get(id, 0),
+            }
+            rows.append((id, message.body, meta))
+        return rows
+
+    @rule(key=keys, parts=st.integers(1, 12))
+    def split(self, key: str, parts: int) -> None:
+        ids = self.side.named([message.number for message in self.models[key].held])
+        cuts = [ids.index(id) for id in self.module.split(key, parts)]
+        if not ids:
+            return
+        sizes = [end - start for start, end in pairwise([0, *cuts, len(ids)])]
+        assert len(sizes) == min(parts, len(ids))
+        assert max(sizes) - min(sizes) <= 1, f"unequal parts: {sizes}"
 
     @rule()
     def save_and_reload(self) -> None:

@@ -1,9 +1,10 @@
-"""What a queue is, said as plainly as possible: two lists of messages.
+"""What a queue is, said as plainly as possible: two lists of messages, and the producers it remembers.
 
 Messages are numbered in the order of their arrival; how a place names them (its IDs) is its own.
 A queue that holds nothing is as if it had never been."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 
 
 @dataclass
@@ -13,17 +14,62 @@ class Message:
     deliveries: int = 0
 
 
+@dataclass
+class Producer:
+    highest: int = 0
+    latest: list[int] = field(default_factory=list)
+    """The messages of its latest push that stored any: they end with its highest number."""
+
+
+class Gap(Exception):
+    """A push that leaves numbers out."""
+
+
 class Model:
     """One queue."""
 
     def __init__(self) -> None:
         self.waiting: list[Message] = []
         self.delivered: list[Message] = []  # the longest delivered first
-        self.sent = self.received = self.deleted = 0
+        self.producers: dict[str, Producer] = {}
+        self._counted: Counter[str] = Counter()
+        self._unseen: Counter[str] = Counter()
+
+    @property
+    def held(self) -> list[Message]:
+        """All messages, in the order of their arrival."""
+        return sorted(self.waiting + self.delivered, key=lambda message: message.number)
+
+    def counters(self, with_producers: bool) -> dict[str, int] | None:
+        """What a place tells of the queue. Where there are no producers to remember, the queue has
+        ceased to exist each time its messages were gone, and has counted anew from there."""
+        if not self.waiting and not self.delivered and not (with_producers and self.producers):
+            return None
+        counted = {name: self._counted[name] for name in ("sent", "received", "returned", "dead", "deleted")}
+        if not with_producers:
+            counted = {name: value - self._unseen[name] for name, value in counted.items()}
+        return {"waiting": len(self.waiting), "delivered": len(self.delivered), **counted}
 
     def push(self, messages: list[Message]) -> None:
         self.waiting += messages
-        self.sent += len(messages)
+        self._counted["sent"] += len(messages)
+
+    def stored(self, name: str, sequence: int, count: int) -> list[int | None]:
+        """The leading ones of `count` elements from number `sequence` on that a producer has pushed
+        before: the message that each became, if it was of the latest push."""
+        producer = self.producers.get(name)
+        if producer is None:
+            return []
+        if sequence > producer.highest + 1:
+            raise Gap
+        first = producer.highest + 1 - len(producer.latest)
+        numbers = range(sequence, min(sequence + count, producer.highest + 1))
+        return [producer.latest[number - first] if number >= first else None for number in numbers]
+
+    def produce(self, name: str, highest: int, messages: list[Message]) -> None:
+        """Stores new messages of a producer; the last of them has its number `highest`."""
+        self.push(messages)
+        self.producers[name] = Producer(highest, [message.number for message in messages])
 
     def pop(self, count: int) -> list[Message]:
         taken, self.waiting = self.waiting[:count], self.waiting[count:]
@@ -32,13 +78,14 @@ class Model:
     def recover(self, count: int) -> list[Message]:
         """Delivers again the first `count` of those delivered, all of them being due."""
         taken, self.delivered = self.delivered[:count], self.delivered[count:]
+        self._counted["returned"] += len(taken)
         return self._deliver(taken)
 
     def _deliver(self, messages: list[Message]) -> list[Message]:
         for message in messages:
             message.deliveries += 1
         self.delivered += messages
-        self.received += len(messages)
+        self._counted["received"] += len(messages)
         return messages
 
     def ack(self, numbers: list[int]) -> list[int]:
@@ -46,9 +93,11 @@ class Model:
         held = {message.number for message in self.delivered}
         done = [number for number in dict.fromkeys(numbers) if number in held]
         self.delivered = [message for message in self.delivered if message.number not in done]
-        self.deleted += len(done)
+        self._counted["deleted"] += len(done)
         if not self.waiting and not self.delivered:
-            self.clear()
+            self._unseen = Counter(self._counted)
+            if not self.producers:
+                self.clear()
         return done
 
     def clear(self) -> None:
@@ -59,3 +108,19 @@ def window(messages: list[Message], start: int, count: int) -> list[Message]:
     """The part of a list that RQ.INSPECT shows: a negative start counts from the end."""
     first = start if start >= 0 else max(0, len(messages) + start)
     return messages[first : first + count]
+
+
+@dataclass
+class Bound:
+    """An end of a range: a message, or beyond all of them."""
+
+    number: int | None
+    out: bool = False
+    """Whether the message itself is left out."""
+
+
+def part(messages: list[Message], low: Bound, high: Bound, backwards: bool, count: int) -> list[Message]:
+    """The part of a list in the order of arrival that RQ.RANGE shows."""
+    above = [message for message in messages if low.number is None or message.number >= low.number + low.out]
+    shown = [message for message in above if high.number is None or message.number <= high.number - high.out]
+    return (shown[::-1] if backwards else shown)[:count]

@@ -11,11 +11,16 @@ from tests.support.server import Server
 Taken = tuple[str, str, bytes]
 """Key, ID and body."""
 
+Described = tuple[str, bytes, dict[bytes, bytes | int]]
+"""ID, body and what is known of the message."""
+
 COUNTERS = ("waiting", "delivered", "sent", "received", "returned", "dead", "deleted")
 
 
 class Place(Protocol):
     """What every place of a queue can do. IDs are text; times are milliseconds."""
+
+    remembers_producers: bool
 
     def push(self, key: str, bodies: list[bytes]) -> list[str]: ...
     def pop(self, keys: list[str], count: int) -> list[Taken]: ...
@@ -32,6 +37,8 @@ class Place(Protocol):
 class ModulePlace:
     """Queues in a server, through the module's commands."""
 
+    remembers_producers = True
+
     def __init__(self, server: Server) -> None:
         self.server = server
         self.client: Client = server.client()
@@ -43,6 +50,9 @@ class ModulePlace:
 
     def push(self, key: str, bodies: list[bytes]) -> list[str]:
         return [id.decode() for id in self.client.push(key, *bodies)]
+
+    def produce(self, key: str, name: str, sequence: int, bodies: list[bytes]) -> list[str | None]:
+        return [None if id is None else id.decode() for id in self.client.produce(key, name, sequence, *bodies)]
 
     def pop(self, keys: list[str], count: int) -> list[Taken]:
         return _taken(self.client.call("RQ.POP", "COUNT", count, "KEYS", len(keys), *keys) or [])
@@ -59,6 +69,16 @@ class ModulePlace:
     def pending(self, key: str, start: int, count: int) -> list[tuple[str, bytes, int]]:
         rows = self.client.pending(key, start, count)
         return [(id.decode(), body, deliveries) for id, body, _, _, deliveries in rows]
+
+    def range(self, key: str, low: str, high: str, *options: str | int) -> list[tuple[str, bytes]]:
+        return [(id.decode(), body) for id, body in self.client.call("RQ.RANGE", key, low, high, *options)]
+
+    def described(self, key: str, low: str, high: str, *options: str | int) -> list[Described]:
+        rows = self.client.call("RQ.RANGE", key, low, high, *options, "WITHMETA")
+        return [(id.decode(), body, dict(zip(meta[::2], meta[1::2], strict=True))) for id, body, meta in rows]
+
+    def split(self, key: str, parts: int) -> list[str]:
+        return [id.decode() for id in self.client.call("RQ.SPLIT", key, parts)]
 
     def length(self, key: str) -> int:
         return self.client.length(key)
@@ -80,6 +100,8 @@ def _taken(rows: list[list[bytes]]) -> list[Taken]:
 
 class EmbeddedPlace:
     """Queues in this process."""
+
+    remembers_producers = False
 
     def __init__(self) -> None:
         self._queues = reliableq.connect("memory:")

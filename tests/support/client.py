@@ -100,6 +100,10 @@ class Client:
     def push(self, key: Argument, *bodies: Argument) -> list[bytes]:
         return list(self.call("RQ.PUSH", key, *bodies))
 
+    def produce(self, key: Argument, name: Argument, sequence: int, *bodies: Argument) -> list[bytes | None]:
+        words = ("PRODUCER", name, "SEQ", sequence, "ELEMENTS", len(bodies), *bodies)
+        return list(self.call("RQ.PUSHEX", key, *words))
+
     def pop(self, key: Argument, count: int = 1) -> list[Row] | None:
         reply: list[Row] | None = self.call("RQ.POP", "COUNT", count, "KEYS", 1, key)
         return reply

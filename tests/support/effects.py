@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tests.support.server import Server
 
-PUSH, DELIVER, ACKNOWLEDGE, REDELIVER = 1, 2, 3, 4
+PUSH, DELIVER, ACKNOWLEDGE, REDELIVER, PRODUCE, FORGET = 1, 2, 3, 4, 5, 6
 HEAD, MESSAGES, DELIVERIES, END, PRODUCERS, FLOOR = 16, 17, 18, 19, 20, 32
 
 Command = list[bytes]
@@ -26,6 +26,12 @@ def head(kind: int, *numbers: int, version: int = 1) -> bytes:
 def push(first: tuple[int, int], count: int, raises: bool = False) -> bytes:
     """The head of a push of `count` messages, whose first ID is given."""
     return head(PUSH, int(raises), *first, count)
+
+
+def produce(first: tuple[int, int], count: int, name: bytes, highest: int, time: int) -> bytes:
+    """The head of the same by a producer, whose highest number it makes `highest`."""
+    fields = number(len(name)) + name + number(highest) + number(time)
+    return head(PRODUCE, 0, *first, count) + fields
 
 
 def propagated(server: Server) -> list[Command]:

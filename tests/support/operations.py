@@ -2,7 +2,7 @@
 
 import random
 
-from tests.support.client import Client
+from tests.support.client import Client, CommandError
 
 KEYS = ["a", "b", "c", "d"]
 
@@ -11,7 +11,8 @@ redis.call('RQ.PUSH', KEYS[1], ARGV[1])
 return redis.call('RQ.POP', 'COUNT', 2, 'KEYS', 1, KEYS[1])"""
 
 WEIGHTS = {
-    "push": 30.0,
+    "push": 20.0,
+    "produce": 10.0,
     "pop": 25.0,
     "pop_from_two": 5.0,
     "ack": 25.0,
@@ -26,12 +27,15 @@ WEIGHTS = {
 
 
 class Operations:
-    """Changes queues in every way there is, knowing only which messages it holds."""
+    """Changes queues in every way there is, knowing only which messages it holds, and how far its
+    producers have come, whose names are its own."""
 
     def __init__(self, client: Client, seed: int) -> None:
         self._client = client
         self._choose = random.Random(seed)
         self._held: dict[str, list[bytes]] = {key: [] for key in KEYS}
+        self._producers = [f"{seed}-{number}" for number in range(2)]
+        self._highest: dict[str, dict[str, int]] = {key: {} for key in KEYS}
 
     def run(self, count: int) -> None:
         for _ in range(count):
@@ -40,8 +44,24 @@ class Operations:
             getattr(self, deed)(key, other)
 
     def push(self, key: str, _: str) -> None:
+        self._client.push(key, *self._bodies())
+
+    def _bodies(self) -> list[bytes]:
         sizes = [self._choose.choice([0, 1, 20, 300]) for _ in range(self._choose.randint(1, 9))]
-        self._client.push(key, *(self._choose.randbytes(size) for size in sizes))
+        return [self._choose.randbytes(size) for size in sizes]
+
+    def produce(self, key: str, _: str) -> None:
+        """Pushes what follows, or some of it again, or leaves a gap, which is refused."""
+        name, bodies = self._choose.choice(self._producers), self._bodies()
+        known = self._highest[key].get(name)
+        sequence = max(1, (known or 0) + self._choose.choice([1, 1, 1, 1, 0, -4, -9, 2]))
+        try:
+            self._client.produce(key, name, sequence, *bodies)
+        except CommandError as error:
+            assert error.code == "GAP" and known is not None and sequence > known + 1
+        else:
+            assert known is None or sequence <= known + 1
+            self._highest[key][name] = max(known or 0, sequence + len(bodies) - 1)
 
     def pop(self, key: str, _: str) -> None:
         self._take(key)
@@ -67,17 +87,19 @@ class Operations:
 
     def delete(self, key: str, _: str) -> None:
         self._client.call("DEL", key)
-        self._held[key] = []
+        self._held[key], self._highest[key] = [], {}
 
     def rename(self, key: str, other: str) -> None:
         if self._client.exists(key):
             self._client.call("RENAME", key, other)
             self._held[other], self._held[key] = self._held[key], []
+            self._highest[other], self._highest[key] = self._highest[key], {}
 
     def copy(self, key: str, other: str) -> None:
         if self._client.exists(key):
             self._client.call("COPY", key, other, "REPLACE")
             self._held[other] = list(self._held[key])
+            self._highest[other] = dict(self._highest[key])
 
     def transaction(self, key: str, other: str) -> None:
         self._client.transaction(("RQ.PUSH", key, "m1", "m2"), ("RQ.POP", other), ("RQ.RECOVER", key, 1, 0))

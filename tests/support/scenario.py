@@ -44,6 +44,19 @@ def stuck_first(client: Client) -> None:
     client.push("stuck", "late")
 
 
+def with_producers(client: Client) -> None:
+    client.produce("produced", "one", 1, *"abc")
+    client.produce("produced", "one", 3, *"cde")
+    client.produce("produced", b"\xff\0", 1 << 62, "x")
+    client.take("produced", 3)
+
+
+def producers_alone(client: Client) -> None:
+    for number in range(100):
+        client.produce("remembering", f"producer-{number:04}" * 10, number + 1, "x", "y")
+    client.ack("remembering", *client.take("remembering", 200))
+
+
 def over_time(client: Client) -> None:
     for number in range(50):
         client.push("slow", number)
@@ -72,6 +85,8 @@ SCENARIOS: dict[str, Make] = {
         every_size,
         many_messages,
         stuck_first,
+        with_producers,
+        producers_alone,
         over_time,
         other_databases,
         with_expiry,
