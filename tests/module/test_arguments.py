@@ -1,6 +1,6 @@
 """Bad arguments are refused with an error that says what was expected, and change nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -96,8 +96,12 @@ def explains(error: CommandError, *words: str) -> None:
         ("RQ.RECOVER", "q", "{}", 0),
         ("RQ.INSPECT", "q", 0, "{}"),
         ("RQ.INSPECT", "q", "PENDING", 0, "{}"),
+        ("RQ.RANGE", "q", "-", "+", "COUNT", "{}"),
+        ("RQ.SPLIT", "q", "{}"),
+        ("RQ.PUSHEX", "q", "ELEMENTS", "{}", "a"),
+        ("RQ.PUSHEX", "q", "PRODUCER", "p", "SEQ", "{}", "ELEMENTS", 1, "a"),
     ],
-    ids=["pop", "pop-keys", "recover", "inspect", "inspect-pending"],
+    ids=["pop", "pop-keys", "recover", "inspect", "inspect-pending", "range", "split", "elements", "seq"],
 )
 def test_bad_count(full: Client, command: Sequence[Argument], count: Argument) -> None:
     explains(refused(full, *fill(command, count)), "count", "positive", "integer", "number")
@@ -131,6 +135,12 @@ def test_bad_start(full: Client, word: tuple[str, ...], start: Argument) -> None
 @pytest.mark.parametrize("id", BAD_IDS, ids=repr)
 def test_bad_id(full: Client, id: Argument) -> None:
     explains(refused(full, "RQ.ACK", "q", id), "id")
+
+
+@pytest.mark.parametrize("id", [*(id for id in BAD_IDS if id not in ("-", "+")), "(", "(-", "(+", "((1-1"], ids=repr)
+def test_bad_bounds(full: Client, id: Argument) -> None:
+    explains(refused(full, "RQ.RANGE", "q", id, "+"), "id")
+    explains(refused(full, "RQ.RANGE", "q", "-", id), "id")
 
 
 @pytest.mark.parametrize("id", BAD_IDS[:6], ids=repr)
@@ -171,6 +181,15 @@ def test_bad_number_of_keys(full: Client, before: tuple[Argument, ...], keys: tu
     [
         ("RQ.PUSH",),
         ("RQ.PUSH", "q"),
+        ("RQ.PUSHEX",),
+        ("RQ.PUSHEX", "q"),
+        ("RQ.PUSHEX", "q", "a"),
+        ("RQ.PUSHEX", "q", "ELEMENTS"),
+        ("RQ.PUSHEX", "q", "ELEMENTS", 1),
+        ("RQ.PUSHEX", "q", "ELEMENTS", 1, "a", "b"),
+        ("RQ.PUSHEX", "q", "PRODUCER", "p", "ELEMENTS", 1, "a"),
+        ("RQ.PUSHEX", "q", "SEQ", 1, "ELEMENTS", 1, "a"),
+        ("RQ.PUSHEX", "q", "PRODUCER", "p", "SEQ", 1),
         ("RQ.POP",),
         ("RQ.ACK",),
         ("RQ.ACK", "q"),
@@ -185,6 +204,15 @@ def test_bad_number_of_keys(full: Client, before: tuple[Argument, ...], keys: tu
         ("RQ.INSPECT", "q", "PENDING", 0, 1, 2),
         ("RQ.INSPECT", "q", "WAITING", 0, 1),
         ("RQ.INSPECT", "q", 0, 1, "PENDING"),
+        ("RQ.RANGE",),
+        ("RQ.RANGE", "q"),
+        ("RQ.RANGE", "q", "-"),
+        ("RQ.RANGE", "q", "-", "+", "COUNT"),
+        ("RQ.RANGE", "q", "-", "+", "PENDING"),
+        ("RQ.RANGE", "q", "-", "+", "REV", "REV"),
+        ("RQ.SPLIT",),
+        ("RQ.SPLIT", "q"),
+        ("RQ.SPLIT", "q", 1, 1),
         ("RQ.LEN",),
         ("RQ.LEN", "q", "q"),
         ("RQ.INFO",),
@@ -193,19 +221,66 @@ def test_bad_number_of_keys(full: Client, before: tuple[Argument, ...], keys: tu
     ids=lambda command: " ".join(str(word) for word in command),
 )
 def test_missing_and_superfluous_arguments(full: Client, command: Sequence[Argument]) -> None:
-    explains(refused(full, *command), str(command[0]).lower(), "start")
+    explains(refused(full, *command), str(command[0]).lower(), "start", "elements", "once")
 
 
 @pytest.mark.parametrize(
     "command",
-    [("RQ.POP", "COUNT", 0, "text"), ("RQ.RECOVER", "text", 0, 0), ("RQ.ACK", "text", "x")],
-    ids=["pop", "recover", "ack"],
+    [
+        ("RQ.POP", "COUNT", 0, "text"),
+        ("RQ.RECOVER", "text", 0, 0),
+        ("RQ.ACK", "text", "x"),
+        ("RQ.PUSHEX", "text", "ELEMENTS", 2, "x"),
+        ("RQ.RANGE", "text", "x", "+"),
+        ("RQ.SPLIT", "text", 0),
+    ],
+    ids=["pop", "recover", "ack", "pushex", "range", "split"],
 )
 def test_arguments_are_judged_before_the_key(either: Client, command: Sequence[Argument]) -> None:
     either.call("SET", "text", "x")
     with pytest.raises(CommandError) as error:
         either.call(*command)
     assert error.value.code == "ERR"
+
+
+WHOLE: list[tuple[Argument, ...]] = [
+    ("RQ.PUSH", "q", "x"),
+    ("RQ.PUSHEX", "q", "ELEMENTS", 1, "x"),
+    ("RQ.PUSHEX", "q", "PRODUCER", "p", "SEQ", 1, "ELEMENTS", 1, "x"),
+    ("RQ.POP", "COUNT", 1, "BLOCK", 1, "WITHMETA", "KEYS", 1, "q"),
+    ("RQ.ACK", "q", "1-1"),
+    ("RQ.RECOVER", "q", 1, 0, "WITHMETA"),
+    ("RQ.INSPECT", "q", 0, 1),
+    ("RQ.INSPECT", "q", "PENDING", 0, 1),
+    ("RQ.RANGE", "q", "-", "+", "REV", "COUNT", 1, "WITHMETA"),
+    ("RQ.SPLIT", "q", 2),
+    ("RQ.LEN", "q"),
+    ("RQ.INFO", "q"),
+]
+"""Every command, with every word."""
+
+each = pytest.mark.parametrize("command", WHOLE, ids=lambda command: " ".join(str(word) for word in command))
+
+
+@each
+@pytest.mark.parametrize("letters", [str.lower, str.title], ids=["lower", "title"])
+def test_any_letter_case(full: Client, command: tuple[Argument, ...], letters: Callable[[str], str]) -> None:
+    words = [letters(word) if isinstance(word, str) and word.isupper() else word for word in command[1:]]
+    (reply,) = full.call_many([(letters(str(command[0])), *words)])
+    assert not isinstance(reply, CommandError)
+
+
+@each
+def test_another_type_is_refused_and_left(either: Client, command: tuple[Argument, ...]) -> None:
+    either.call("SET", "q", "text")
+    assert refused(either, *command).code == "WRONGTYPE"
+    assert either.call("GET", "q") == b"text"
+
+
+@each
+def test_only_a_push_makes_a_key(either: Client, command: tuple[Argument, ...]) -> None:
+    either.call(*command)
+    assert either.exists("q") == (command[0] in ("RQ.PUSH", "RQ.PUSHEX"))
 
 
 def test_a_huge_count_asks_for_what_there_is(either: Client) -> None:
@@ -217,6 +292,8 @@ def test_a_huge_count_asks_for_what_there_is(either: Client) -> None:
     assert [row[0] for row in either.call("RQ.INSPECT", "q", "PENDING", 0, huge)] == [id]
     assert [row[0] for row in either.call("RQ.INSPECT", "q", "PENDING", -(1 << 63), huge)] == [id]
     assert either.call("RQ.INSPECT", "q", "PENDING", huge, huge) == []
+    assert either.call("RQ.RANGE", "q", "-", "+", "COUNT", huge) == [[id, b"a"]]
+    assert either.call("RQ.SPLIT", "q", 65536) == []
 
 
 def fill(command: Sequence[Argument], value: Argument) -> list[Argument]:

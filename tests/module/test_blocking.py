@@ -22,6 +22,17 @@ def test_a_push_serves_a_waiting_client(server: Server, client: Client, protocol
     assert blocked_clients(client) == 0
 
 
+def test_a_producer_serves_a_waiting_client_once(server: Server, client: Client) -> None:
+    waiter = pop_waiting(server, "q")
+    (id,) = client.produce("q", "p", 1, "a")
+    assert waiter.reply() == [[b"q", id, b"a"]]
+    later = pop_waiting(server, "q")
+    assert client.produce("q", "p", 1, "a") == [id]
+    assert later.is_blocked
+    client.produce("q", "p", 1, "a", "b")
+    assert bodies(later.reply()) == [b"b"]
+
+
 def test_no_need_to_wait_where_there_is_something(client: Client) -> None:
     (id,) = client.push("q", "a")
     assert client.call("RQ.POP", "BLOCK", 0, "missing", "q") == [[b"q", id, b"a"]]

@@ -56,6 +56,7 @@ def test_watch_sees_every_change(server: Server, client: Client) -> None:
     client.push("q", *"abcd")
     changes = [
         ("RQ.PUSH", "q", "x"),
+        ("RQ.PUSHEX", "q", "PRODUCER", "p", "SEQ", 1, "ELEMENTS", 1, "x"),
         ("RQ.POP", "q"),
         ("RQ.RECOVER", "q", 1, 0),
     ]
@@ -72,10 +73,12 @@ def test_watch_sees_every_change(server: Server, client: Client) -> None:
 
 
 def test_watch_is_not_disturbed_by_looking(server: Server, client: Client) -> None:
-    client.push("q", "a")
+    client.produce("q", "p", 1, "a")
     client.take("q")
     with server.client() as other:
         client.call("WATCH", "q")
+        other.produce("q", "p", 1, "a")
+        other.call("RQ.RANGE", "q", "-", "+"), other.call("RQ.SPLIT", "q", 2)
         other.pop("q")
         other.ack("q", "1-1")
         other.recover("q", 1, 3_600_000)
@@ -286,6 +289,9 @@ def test_out_of_memory_refuses_a_push_and_nothing_else(server: Server, client: C
     with server.configured(maxmemory="1"):
         with pytest.raises(CommandError) as error:
             client.push("q", "d")
+        assert error.value.code == "OOM"
+        with pytest.raises(CommandError) as error:
+            client.produce("q", "p", 1, "d")
         assert error.value.code == "OOM"
         first, second = client.take("q", 2)
         assert client.ack("q", first) == [first]

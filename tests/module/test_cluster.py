@@ -54,9 +54,26 @@ def test_keys_of_two_slots_do_not(node: Client, form: tuple[Argument, ...]) -> N
     assert error.value.code == "CROSSSLOT"
 
 
-@pytest.mark.parametrize("name", ["RQ.PUSH", "RQ.POP", "RQ.LEN"])
-def test_a_key_of_an_unserved_slot(node: Client, name: str) -> None:
-    foreign = key_in(node, served=False)
+ONE_KEY: list[tuple[Argument, ...]] = [
+    ("RQ.PUSH", "{}", "x"),
+    ("RQ.PUSHEX", "{}", "ELEMENTS", 1, "x"),
+    ("RQ.PUSHEX", "{}", "PRODUCER", "p", "SEQ", 1, "ELEMENTS", 1, "x"),
+    ("RQ.POP", "{}"),
+    ("RQ.ACK", "{}", "1-1"),
+    ("RQ.RECOVER", "{}", 1, 0),
+    ("RQ.INSPECT", "{}", 0, 1),
+    ("RQ.RANGE", "{}", "-", "+"),
+    ("RQ.SPLIT", "{}", 2),
+    ("RQ.LEN", "{}"),
+    ("RQ.INFO", "{}"),
+]
+
+
+@pytest.mark.parametrize("command", ONE_KEY, ids=lambda command: " ".join(str(word) for word in command))
+def test_a_key_of_an_unserved_slot(node: Client, command: tuple[Argument, ...]) -> None:
+    ours, foreign = key_in(node, served=True), key_in(node, served=False)
+    node.call(*(ours if word == "{}" else word for word in command))
+    node.call("DEL", ours)
     with pytest.raises(CommandError) as error:
-        node.call(name, foreign, *(("x",) if name == "RQ.PUSH" else ()))
+        node.call(*(foreign if word == "{}" else word for word in command))
     assert error.value.code == "CLUSTERDOWN"

@@ -12,7 +12,18 @@ from tests.support.server import Server
 
 pytestmark = pytest.mark.essential
 
-COMMANDS = ["rq.push", "rq.pop", "rq.ack", "rq.recover", "rq.inspect", "rq.len", "rq.info"]
+COMMANDS = [
+    "rq.push",
+    "rq.pushex",
+    "rq.pop",
+    "rq.ack",
+    "rq.recover",
+    "rq.inspect",
+    "rq.range",
+    "rq.split",
+    "rq.len",
+    "rq.info",
+]
 
 
 @pytest.fixture(scope="module")
@@ -37,19 +48,28 @@ def required(docs: dict[str, Any], name: str) -> list[str]:
     return [argument[b"name"].decode() for argument in arguments if b"optional" not in argument.get(b"flags", [])]
 
 
+def tokens(docs: dict[str, Any], name: str) -> set[bytes]:
+    """The words among the arguments."""
+    return {argument.get(b"token", b"").upper() for argument in docs[name][b"arguments"]}
+
+
 def test_documented_arguments(docs: dict[str, Any]) -> None:
     assert {name: required(docs, name) for name in COMMANDS} == {
         "rq.push": ["key", "element"],
+        "rq.pushex": ["key", "count", "element"],
         "rq.pop": ["key"],
         "rq.ack": ["key", "id"],
         "rq.recover": ["key", "count", "elapsed"],
         "rq.inspect": ["key", "start", "count"],
+        "rq.range": ["key", "min", "max"],
+        "rq.split": ["key", "n"],
         "rq.len": ["key"],
         "rq.info": ["key"],
     }
-    tokens = {argument.get(b"token", b"").upper() for argument in docs["rq.pop"][b"arguments"]}
-    assert {b"COUNT", b"BLOCK"} <= tokens
-    repeated = {name: docs[name][b"arguments"][-1].get(b"flags", []) for name in ("rq.push", "rq.ack")}
+    assert {b"COUNT", b"BLOCK", b"WITHMETA", b"KEYS"} <= tokens(docs, "rq.pop")
+    assert {b"PRODUCER", b"ELEMENTS"} <= tokens(docs, "rq.pushex")
+    assert {b"REV", b"COUNT", b"WITHMETA"} <= tokens(docs, "rq.range")
+    repeated = {name: docs[name][b"arguments"][-1].get(b"flags", []) for name in ("rq.push", "rq.pushex", "rq.ack")}
     assert all("multiple" in [flag.decode() for flag in flags] for flags in repeated.values())
 
 
@@ -63,10 +83,13 @@ def table(shared_server: Server) -> dict[str, list[Any]]:
     ("name", "flags", "absent"),
     [
         ("rq.push", {"write", "denyoom", "module"}, {"readonly", "admin"}),
+        ("rq.pushex", {"write", "denyoom", "fast", "module"}, {"readonly", "admin", "movablekeys"}),
         ("rq.pop", {"write", "module", "movablekeys"}, {"readonly", "denyoom", "admin"}),
         ("rq.ack", {"write", "module"}, {"readonly", "denyoom", "admin", "movablekeys"}),
         ("rq.recover", {"write", "module"}, {"readonly", "denyoom", "admin", "movablekeys"}),
         ("rq.inspect", {"readonly", "module"}, {"write", "denyoom", "admin", "movablekeys"}),
+        ("rq.range", {"readonly", "module"}, {"write", "denyoom", "admin", "movablekeys", "fast"}),
+        ("rq.split", {"readonly", "module"}, {"write", "denyoom", "admin", "movablekeys", "fast"}),
         ("rq.len", {"readonly", "fast", "module"}, {"write", "denyoom", "admin", "movablekeys"}),
         ("rq.info", {"readonly", "module"}, {"write", "denyoom", "admin", "movablekeys"}),
         ("rq.apply", {"write", "admin", "module"}, {"readonly"}),
@@ -111,10 +134,14 @@ def test_the_keys_of_every_form_of_pop(either: Client, words: list[Argument], ke
     "command",
     [
         ("RQ.PUSH", "q", "a", "b"),
+        ("RQ.PUSHEX", "q", "ELEMENTS", 2, "a", "b"),
+        ("RQ.PUSHEX", "q", "PRODUCER", "p", "SEQ", 1, "ELEMENTS", 1, "a"),
         ("RQ.ACK", "q", "1-1", "2-2"),
         ("RQ.RECOVER", "q", 1, 0),
         ("RQ.INSPECT", "q", "PENDING", 0, 1),
         ("RQ.INSPECT", "q", 0, 1),
+        ("RQ.RANGE", "q", "-", "+", "REV"),
+        ("RQ.SPLIT", "q", 4),
         ("RQ.LEN", "q"),
         ("RQ.INFO", "q"),
         ("RQ.APPLY", "q", "head", "payload"),

@@ -55,6 +55,18 @@ def test_a_queue_that_ceases_tells_del(client: Client, listener: Listener) -> No
     assert listener.heard(client)[2:] == [("rq.ack", "q"), ("del", "q")]
 
 
+def test_a_producer_tells_of_a_push(client: Client, listener: Listener) -> None:
+    client.call("RQ.PUSHEX", "q", "ELEMENTS", 1, "a")
+    client.produce("q", "p", 1, "b")
+    assert listener.heard(client) == [("rq.push", "q")] * 2
+
+
+def test_a_queue_that_remembers_a_producer_does_not_cease(client: Client, listener: Listener) -> None:
+    client.produce("q", "p", 1, "a")
+    client.ack("q", *client.take("q"))
+    assert listener.heard(client)[2:] == [("rq.ack", "q")]
+
+
 def test_each_queue_of_a_pop_tells(client: Client, listener: Listener) -> None:
     client.push("x", "a")
     client.push("y", "b")
@@ -65,9 +77,12 @@ def test_each_queue_of_a_pop_tells(client: Client, listener: Listener) -> None:
 
 
 def test_what_changes_nothing_tells_nothing(client: Client, listener: Listener) -> None:
-    client.push("q", "a")
+    client.produce("q", "p", 1, "a")
     client.take("q")
     listener.heard(client)
+    client.produce("q", "p", 1, "a")
+    client.call_many([("RQ.PUSHEX", "q", "PRODUCER", "p", "SEQ", 3, "ELEMENTS", 1, "c")])
+    client.call("RQ.RANGE", "q", "-", "+"), client.call("RQ.SPLIT", "q", 2)
     client.pop("q")
     client.pop("missing")
     client.ack("q", "1-1")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.conftest import StartServer
-from tests.support.client import Client, CommandError
+from tests.support.client import Argument, Client, CommandError
 from tests.support.clock import BASE, HOUR, Clock
 from tests.support.effort import effort
 from tests.support.operations import random_operations
@@ -159,7 +159,14 @@ def test_random_operations(pair: Pair, seed: int) -> None:
 def test_a_replica_refuses_to_change(pair: Pair) -> None:
     pair.source.push("q", "a")
     pair.replica.catch_up(pair.primary)
-    for command in (("RQ.PUSH", "q", "b"), ("RQ.POP", "q"), ("RQ.ACK", "q", "1-1"), ("RQ.RECOVER", "q", 1, 0)):
+    changes: list[tuple[Argument, ...]] = [
+        ("RQ.PUSH", "q", "b"),
+        ("RQ.PUSHEX", "q", "ELEMENTS", 1, "b"),
+        ("RQ.POP", "q"),
+        ("RQ.ACK", "q", "1-1"),
+        ("RQ.RECOVER", "q", 1, 0),
+    ]
+    for command in changes:
         with pytest.raises(CommandError) as error:
             pair.copy.call(*command)
         assert error.value.code == "READONLY"
