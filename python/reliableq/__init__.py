@@ -21,7 +21,12 @@ from reliableq.errors import (
     InvalidBody,
     InvalidId,
     InvalidType,
+    MissingModule,
+    MissingPackage,
+    Refused,
+    Unavailable,
     UnsupportedURL,
+    WrongType,
 )
 from reliableq.message import Message
 from reliableq.queue import Queue
@@ -40,8 +45,13 @@ __all__ = [
     "InvalidId",
     "InvalidType",
     "Message",
+    "MissingModule",
+    "MissingPackage",
     "Queue",
+    "Refused",
+    "Unavailable",
     "UnsupportedURL",
+    "WrongType",
     "__version__",
     "connect",
 ]

@@ -23,10 +23,11 @@ Duration = float | timedelta
 Item = TypeVar("Item")
 
 
-def check_url(url: str) -> str:
+def check_url(url: object) -> str:
     """A URL, as far as its type goes."""
     if not isinstance(url, str):
-        raise InvalidType(f"a URL is a str, not {_type(url)}", 'give it as text, such as "memory:"')
+        remedy = 'give it as text, such as "memory:", or give a redis.Redis'
+        raise InvalidType(f"a URL is a str, not {_type(url)}", remedy)
     return url
 
 

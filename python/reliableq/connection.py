@@ -3,7 +3,7 @@
 from types import TracebackType
 
 from reliableq.backends.base import Backend
-from reliableq.backends.select import open_backend, without_password
+from reliableq.backends.select import Place, open_backend
 from reliableq.queue import Queue
 
 
@@ -36,10 +36,12 @@ class Connection:
         self.close()
 
 
-def connect(url: str) -> Connection:
+def connect(place: Place) -> Connection:
     """Connects to the place that a URL names, best in a `with` statement, which closes the connection.
 
     `memory:` is queues in memory that only this connection sees; they end with it. `memory:name` is queues that all
-    connections of this process with the same name share; they end with the process.
+    connections of this process with the same name share; they end with the process. `redis://host:port/number`,
+    `rediss://` and `unix:///path` are queues of a server that has loaded the module. A client of redis-py, a
+    redis.Redis, may stand for its URL: it is neither closed nor changed.
     """
-    return Connection(open_backend(url), without_password(url))
+    return Connection(*open_backend(place))

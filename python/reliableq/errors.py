@@ -69,3 +69,38 @@ class Damaged(Error):
 
     Remedy: report the failure of that call; its traceback came before this one.
     """
+
+
+class Unavailable(Error):
+    """A server that can't be reached, did not answer in time, or can't answer yet.
+
+    Remedy: the message says what became of the call, and what to do.
+    """
+
+
+class MissingModule(Error):
+    """A server that has not loaded the module. Nothing was changed.
+
+    Remedy: load it; `reliableq module-path` prints its path.
+    """
+
+
+class WrongType(Error):
+    """A key of a server that holds something other than a queue. Nothing was changed.
+
+    Remedy: use another name for the queue.
+    """
+
+
+class Refused(Error):
+    """A server that refuses a call: by its rights, for want of memory, or as a replica.
+
+    Remedy: the message says what the server demands.
+    """
+
+
+class MissingPackage(Error, ImportError):
+    """A Python package that is needed for this place, and that is not installed.
+
+    Remedy: the message names what to install.
+    """

@@ -1,7 +1,8 @@
 """What a place that keeps queues must do. All that stands above is written once, in terms of this.
 
 Arguments were checked by the caller: counts are at least 1, times are whole milliseconds from 0 on. A queue that
-holds nothing does not exist, and looking makes none. Every method raises Closed after close().
+holds nothing does not exist, and looking makes none. Every method raises Closed after close(), and those that ask a
+server raise Unavailable, MissingModule, WrongType and Refused.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ class Backend(Protocol):
     def push(self, name: str, bodies: Sequence[Body]) -> list[str]:
         """Appends messages, all of them or none, and returns their IDs in the same order.
 
+        A server is sent about 1 MiB at a time, and each such part is stored whole or not at all.
         Raises InvalidBody for what is no buffer, and Exhausted.
         """
 
@@ -23,7 +25,7 @@ class Backend(Protocol):
         """Delivers up to `count` waiting messages, the oldest first.
 
         When there are none, it waits for the first until `timeout` is over: not at all for 0, for ever for None. A wait
-        that an exception ends (KeyboardInterrupt) has taken nothing.
+        that an exception ends (KeyboardInterrupt) has taken nothing; what a server sent just then stays delivered.
         """
 
     def acknowledge(self, name: str, ids: Sequence[str]) -> list[str]:

@@ -1,30 +1,65 @@
-"""Which backend a URL names."""
+"""Which backend a URL names, or a client of redis-py."""
+
+import sys
+from typing import TYPE_CHECKING, Union
 
 from reliableq.arguments import check_url, is_encodable
 from reliableq.backends.base import Backend
 from reliableq.errors import UnsupportedURL
 
+if TYPE_CHECKING:
+    import redis
+
+Place = Union[str, "redis.Redis"]
+"""Where queues are: a URL, or a client of redis-py."""
+
+REDIS_SCHEMES = {"redis", "rediss", "unix"}
+
 REMEDY = (
-    'use "memory:" for queues of this connection alone, or "memory:name" for queues shared in this process; '
-    "a Redis or Valkey server that has loaded the module (its path: `reliableq module-path`) "
-    "is used through any Redis client, with the RQ.* commands"
+    'use "memory:" for queues of this connection alone, "memory:name" for queues shared in this process, '
+    'or "redis://host", "rediss://host" or "unix:///path" for those of a Redis or Valkey server '
+    "that has loaded the module (its path: `reliableq module-path`)"
 )
 
 
-def open_backend(url: str) -> Backend:
-    """Opens what the URL names. Backends are imported when they are first needed."""
-    scheme, colon, rest = check_url(url).partition(":")
+def open_backend(place: Place) -> tuple[Backend, str]:
+    """Opens what is named, and says where it is. Backends are imported when they are first needed."""
+    if not isinstance(place, str) and "redis" in sys.modules and _is_of_redis(place):
+        from reliableq.backends.redis import open_client
+
+        return open_client(place)
+    url = check_url(place)
+    shown = without_password(url)
+    scheme, colon, rest = url.partition(":")
+    if scheme in REDIS_SCHEMES and rest.startswith("//"):
+        return _open_server(url, shown), shown
     if scheme != "memory" or not colon or rest.startswith("/"):
-        raise UnsupportedURL(f"cannot connect to {without_password(url)!r}", REMEDY)
+        raise UnsupportedURL(f"cannot connect to {shown!r}", REMEDY)
     if not is_encodable(rest):
         raise UnsupportedURL(f"the name in {url!r} can't be encoded as UTF-8", "give a text without lone surrogates")
     from reliableq.backends.memory import open_memory
 
-    return open_memory(rest or None)
+    return open_memory(rest or None), shown
 
 
 def without_password(url: str) -> str:
-    """The URL without user and password, so that it can be shown and logged."""
+    """The URL without user, password and options, so that it can be shown and logged."""
     scheme, separator, rest = url.partition("://")
-    authority, slash, path = rest.partition("/")
-    return scheme + separator + authority.rpartition("@")[2] + slash + path
+    if not separator:
+        return url
+    return scheme + separator + rest.rpartition("@")[2].partition("?")[0]
+
+
+def _open_server(url: str, shown: str) -> Backend:
+    from reliableq.backends.redis import URL_REMEDY, open_url
+
+    path = shown.partition("://")[2].partition("/")[2]
+    wanted = path.isascii() and path.isdigit() if path else True
+    if (bool(path) if url.startswith("unix:") else wanted) and is_encodable(url):
+        return open_url(url, shown)
+    raise UnsupportedURL(f"cannot connect to {shown!r}: it is not well-formed", URL_REMEDY)
+
+
+def _is_of_redis(place: object) -> bool:
+    """Whether it is of a class of redis-py, or of one made from it."""
+    return any(base.__module__.partition(".")[0] == "redis" for base in type(place).__mro__)

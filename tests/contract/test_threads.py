@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 
 import pytest
-import reliableq
 from reliableq import Closed, Connection, Message, Queue
 
 LIMIT = 30
@@ -79,8 +78,8 @@ def test_waiting_for_different_queues(rq: Connection, start: Start) -> None:
         assert isinstance(message, Message) and message.body == name.encode()
 
 
-def test_a_push_on_another_connection_wakes_who_waits(start: Start) -> None:
-    with reliableq.connect("memory:test-wake") as first, reliableq.connect("memory:test-wake") as second:
+def test_a_push_on_another_connection_wakes_who_waits(connect: Callable[[], Connection], start: Start) -> None:
+    with connect() as first, connect() as second:
         popped = start(first.queue("q").pop, timeout=None)
         id = second.queue("q").push(b"a")
         message = popped.result(LIMIT)
@@ -88,8 +87,8 @@ def test_a_push_on_another_connection_wakes_who_waits(start: Start) -> None:
         assert message.ack()
 
 
-def test_closing_ends_the_waits_of_this_connection_only(start: Start) -> None:
-    with reliableq.connect("memory:test-close") as first, reliableq.connect("memory:test-close") as second:
+def test_closing_ends_the_waits_of_this_connection_only(connect: Callable[[], Connection], start: Start) -> None:
+    with connect() as first, connect() as second:
         ended = [start(first.queue("q").pop, timeout=None) for _ in range(5)]
         waiting = start(second.queue("q").pop, timeout=None)
         first.close()

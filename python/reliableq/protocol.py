@@ -1,0 +1,224 @@
+"""The commands of a server: what to send for a call, and what its reply means. Nothing here sends or waits.
+
+Replies are those of RESP2 and of RESP3, undecoded: what is a map in one is a flat array in the other.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, cast
+
+from reliableq.errors import Error, Exhausted, InvalidBody, InvalidId, MissingModule, Refused, Unavailable, WrongType
+from reliableq.types import Body, Info, Row
+
+CHUNK_BYTES = 1 << 20
+"""A push ends at about so many bytes, unless a single body is larger."""
+
+ACK_CHUNK = 10_000
+"""So many IDs are acknowledged by one command. Servers take a million arguments at most."""
+
+NOTHING_SENT = "nothing was sent, so try again"
+READ_AGAIN = "it changed nothing, so call it again"
+PUSH_DOUBT = "whether it was stored is not known; when pushed again, it may be there twice"
+TAKE_DOUBT = "what it may have taken stays delivered, and recover() brings it back"
+ACK_DOUBT = "whether it was acknowledged is not known, so do it again"
+
+_ID = re.compile(r"(0|[1-9][0-9]{0,19})-(0|[1-9][0-9]{0,19})", re.ASCII)
+_ID_LIMIT = 1 << 64
+_SHOWN = 60
+
+_MODULE_REMEDY = (
+    "load it: `loadmodule` and its path (`reliableq module-path` prints it) in the server's configuration, "
+    "and restart the server"
+)
+
+_REMEDIES = {
+    "NOPERM": "have the user allowed to run the RQ.* commands on this key (ACL SETUSER)",
+    "NOAUTH": "give user and password, redis://user:password@host",
+    "WRONGPASS": "give the right user and password",
+    "OOM": "raise the server's maxmemory, or have messages acknowledged; pop and ack work meanwhile",
+    "READONLY": "connect to the primary: this server is a replica",
+    "MISCONF": "look into the server's log: it can't save its data",
+    "NOREPLICAS": "look after the server's replicas: it demands more of them than it has",
+    "MOVED": "connect to the node that holds this queue; clusters are not followed",
+    "ASK": "connect to the node that holds this queue; clusters are not followed",
+}
+"""What to do about an error of the server, by its first word."""
+
+_WAITING = {"LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY"}
+"""Errors that pass by themselves."""
+
+
+class Command(NamedTuple):
+    """What to send to the server."""
+
+    name: str
+    """The queue that it is about."""
+    words: tuple[bytes | int, ...]
+    resend: bool
+    """Whether it does no harm to send it again when no reply came."""
+    doubt: str
+    """What to think, and to do, when no reply came at all."""
+
+
+class Gap(Refused):
+    """The server knows less of a producer than it was told: it was restored, or replaced. Nothing was stored."""
+
+
+# Calls.
+
+
+def push(name: str, producer: bytes, sequence: int, bodies: Sequence[bytes]) -> Command:
+    """Stores bodies, once however often it is sent."""
+    head = (b"RQ.PUSHEX", name.encode(), b"PRODUCER", producer, b"SEQ", sequence, b"ELEMENTS", len(bodies))
+    return Command(name, (*head, *bodies), True, PUSH_DOUBT)
+
+
+def pop(name: str, count: int, block: int) -> Command:
+    """Takes messages, and waits `block` milliseconds for the first; not at all for 0."""
+    wait = (b"BLOCK", block) if block else ()
+    return Command(name, (b"RQ.POP", b"COUNT", count, *wait, b"WITHMETA", b"KEYS", 1, name.encode()), False, TAKE_DOUBT)
+
+
+def acknowledge(name: str, ids: Sequence[str]) -> Command:
+    """Lets go of messages."""
+    return Command(name, (b"RQ.ACK", name.encode(), *(id.encode() for id in ids)), True, ACK_DOUBT)
+
+
+def recover(name: str, count: int, elapsed: int) -> Command:
+    """Takes over messages."""
+    return Command(name, (b"RQ.RECOVER", name.encode(), count, elapsed, b"WITHMETA"), False, TAKE_DOUBT)
+
+
+def inspect(name: str, start: int, count: int, pending: bool) -> Command:
+    """Shows messages."""
+    which = (b"PENDING",) if pending else ()
+    return _read(name, b"RQ.INSPECT", *which, start, count)
+
+
+def find(name: str, id: str) -> Command:
+    """Shows one message, in whatever state."""
+    return _read(name, b"RQ.RANGE", id.encode(), id.encode())
+
+
+def length(name: str) -> Command:
+    """Counts messages."""
+    return _read(name, b"RQ.LEN")
+
+
+def info(name: str) -> Command:
+    """Asks for a queue's numbers."""
+    return _read(name, b"RQ.INFO")
+
+
+def _read(name: str, verb: bytes, *words: bytes | int) -> Command:
+    return Command(name, (verb, name.encode(), *words), True, READ_AGAIN)
+
+
+# Arguments.
+
+
+def body_bytes(body: Body) -> bytes:
+    """A body as it is sent."""
+    if type(body) is bytes:
+        return body
+    try:
+        return memoryview(body).tobytes()
+    except TypeError:
+        cause = f"a body is bytes, bytearray or memoryview, not {type(body).__name__}"
+        remedy = "turn text into bytes with text.encode()" if isinstance(body, str) else "turn it into bytes"
+        raise InvalidBody(cause, remedy) from None
+
+
+def chunks(bodies: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """Bodies in parts that one command takes."""
+    start = size = 0
+    for position, body in enumerate(bodies):
+        if position > start and size + len(body) > CHUNK_BYTES:
+            yield bodies[start:position]
+            start, size = position, 0
+        size += len(body)
+    if start < len(bodies):
+        yield bodies[start:]
+
+
+def check_ids(ids: Sequence[str]) -> None:
+    """Refuses what is no ID, as the server would, before any is sent."""
+    for id in ids:
+        found = _ID.fullmatch(id)
+        if found is None or int(found[1]) >= _ID_LIMIT or int(found[2]) >= _ID_LIMIT:
+            shown = ascii(id[:_SHOWN]) + ("..." if len(id) > _SHOWN else "")
+            remedy = "expected milliseconds-sequence, such as 1601155608777-1, as push() and Message.id give it"
+            raise InvalidId(f"{shown} is no message ID", remedy)
+
+
+# Replies.
+
+
+def read_pushed(reply: Any) -> list[str]:
+    """The IDs of what a push stored."""
+    if None in reply:
+        raise Refused("the server takes this push for an older one", "report this: the package misnumbered it")
+    return read_ids(reply)
+
+
+def read_ids(reply: Any) -> list[str]:
+    """IDs."""
+    return [id.decode() for id in reply]
+
+
+def read_taken(reply: Any) -> list[Row]:
+    """The messages of a pop or recover."""
+    return [_taken(row) for row in reply or ()]
+
+
+def read_shown(reply: Any, pending: bool) -> list[Row]:
+    """The messages of an inspect."""
+    if pending:
+        return [(row[0].decode(), row[1], row[4], row[2]) for row in reply]
+    return [(row[0].decode(), row[1], 0, 0) for row in reply]
+
+
+def read_info(reply: Any) -> Info | None:
+    """A queue's numbers. One that holds no message is none, though the server may remember its producers."""
+    if reply is None:
+        return None
+    fields = _map(reply)
+    if fields[b"waiting"] + fields[b"delivered"] == 0:
+        return None
+    values = {name: fields[name.replace("_", "-").encode()] for name in Info.__annotations__}
+    return cast(Info, {name: value.decode() if isinstance(value, bytes) else value for name, value in values.items()})
+
+
+def _taken(row: Any) -> Row:
+    _, id, body, meta = row[:4]
+    fields = _map(meta)
+    return id.decode(), body, fields[b"deliveries"], fields[b"last-delivery"]
+
+
+def _map(reply: Any) -> dict[bytes, Any]:
+    return reply if isinstance(reply, dict) else dict(zip(reply[::2], reply[1::2], strict=True))
+
+
+# Errors.
+
+
+def server_error(line: str, command: Command) -> Error:
+    """What an error reply means."""
+    code, _, text = line.partition(" ")
+    if code == "ERR" and text.lower().startswith("unknown command"):
+        verb = cast(bytes, command.words[0]).decode()
+        return MissingModule(f"the server does not know {verb}: it has not loaded the module", _MODULE_REMEDY)
+    if code == "WRONGTYPE":
+        return WrongType(f"the key {command.name!r} holds another type", "use another name for the queue")
+    if code == "EXHAUSTED":
+        return Exhausted("the queue has no further IDs", "drain the queue and use another")
+    if code == "GAP":
+        return Gap("the server does not know the last pushes of this connection", "push again")
+    if code in _WAITING:
+        return Unavailable(f"the server can't answer yet: {line}", "try again later; nothing was changed")
+    return Refused(f"the server refuses: {line}", _REMEDIES.get(code, "its text says why"))
+
+
+def no_reply(reason: str, doubt: str) -> Error:
+    """What it means that the server could not be asked, or did not answer."""
+    return Unavailable(f"no answer from the server: {reason}", f"see whether it runs and can be reached; {doubt}")
