@@ -6,8 +6,9 @@
 use crate::effect::{Deliveries, Effect, Head, Ids, Messages, Names, Remembered};
 use crate::error::Error;
 use crate::id::Id;
+use crate::outcome::Pushed;
 use crate::producer::Producer;
-use crate::queue::{Expected, Pushed, Queue, TIME_END};
+use crate::queue::{Expected, Queue, TIME_END};
 use crate::record::Record;
 
 /// What the applied effect means for whoever keeps queues.

@@ -8,8 +8,8 @@
 use crate::counters::Counters;
 use crate::error::Error;
 use crate::id::Id;
+use crate::outcome::Pushed;
 use crate::producer::Producer;
-use crate::queue::Pushed;
 use crate::record::Record;
 use crate::varint::{self, Reader};
 

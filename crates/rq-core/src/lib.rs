@@ -15,6 +15,7 @@
 //! | `delivered` | the list of delivered messages, ordered by last delivery |
 //! | `group` | a cursor over the store, its records and its delivered list |
 //! | `producer` | numbers of producers, so that a push sent again is stored once |
+//! | `outcome` | what operations and looks give |
 //! | `queue` | the operations: push, pop, acknowledge, recover, and looking |
 //! | `effect`, `apply` | every change as bytes, and those bytes as a change |
 //! | `snapshot` | a whole queue as effects |
@@ -30,6 +31,7 @@ mod error;
 mod group;
 mod id;
 mod invariants;
+mod outcome;
 mod producer;
 mod queue;
 mod record;
@@ -42,4 +44,5 @@ pub use apply::Applied;
 pub use counters::Counters;
 pub use error::Error;
 pub use id::{Id, IdText, InvalidId};
-pub use queue::{Delivery, Held, Info, Meta, Pending, Produced, Pushed, Queue, State, Waiting};
+pub use outcome::{Delivery, Held, Info, Meta, Pending, Produced, Pushed, State, Waiting};
+pub use queue::Queue;

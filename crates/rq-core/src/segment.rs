@@ -21,7 +21,9 @@
 //! slots beyond `records.len()` have no record; `dead` is the sum of the page bytes of gone slots.
 
 use crate::id::Id;
-use crate::invariants::ensure;
+
+mod compaction;
+mod invariants;
 
 /// Largest page. Fits an allocator's size class, and 16-bit offsets with a flag bit to spare.
 pub(crate) const PAGE: usize = 16 * 1024;
@@ -466,133 +468,6 @@ impl Segment {
         self.set_record(slot, GONE, sealed);
         self.dead += length;
         self.live -= 1;
-    }
-
-    // ---- compaction ----
-
-    /// Bytes of a page that holds the live messages only.
-    pub(crate) fn compact_size(&self) -> usize {
-        usize::from(self.used - self.dead) + self.live() * SPARSE
-    }
-
-    /// Whether a page for the live messages would take at most half of the bytes.
-    pub(crate) fn is_wasteful(&self) -> bool {
-        self.live > 0 && self.compact_size() * 2 <= self.page.len()
-    }
-
-    /// A sparse segment with the live messages of some segments, given in order with their bases;
-    /// none when they lie too far apart. Large payloads are taken, not copied.
-    pub(crate) fn merge(parts: &mut [(Base, &mut Segment)]) -> Option<Segment> {
-        let base = parts.first()?.0;
-        let fits = |s: &Segment, b: Base| {
-            let Some(last) = s.slots().checked_sub(1) else {
-                return true;
-            };
-            u32::try_from(s.ordinal(b, last) - base.ordinal).is_ok()
-        };
-        if !parts.iter().all(|(b, s)| fits(s, *b)) {
-            return None;
-        }
-        let size: usize = parts.iter().map(|(_, s)| s.compact_size()).sum();
-        let live: usize = parts.iter().map(|(_, s)| s.live()).sum();
-        let mut merged = Self::with_page(Layout::Sparse, size);
-        merged.records = Vec::with_capacity(live);
-        for (from_base, from) in parts {
-            for slot in 0..from.slots() {
-                if from.record(slot) != GONE {
-                    merged.take(base, from, *from_base, slot);
-                }
-            }
-        }
-        Some(merged)
-    }
-
-    /// Takes one message over from another segment; the page has room for it.
-    fn take(&mut self, base: Base, from: &mut Segment, from_base: Base, slot: usize) {
-        let (id, ordinal) = (from.id(from_base, slot), from.ordinal(from_base, slot));
-        let Ok(rest) = self.encode_slot(base, id, ordinal) else {
-            return;
-        };
-        let (bytes, is_large) = from.inline(slot);
-        let start = usize::from(self.used);
-        if is_large {
-            let number = Self::large_number(bytes);
-            let payload = from.large.as_mut().and_then(|l| l.payloads.get_mut(number));
-            let payload = payload.map(std::mem::take).unwrap_or_default();
-            let large = self.large.get_or_insert_default();
-            self.page[start..start + 2]
-                .copy_from_slice(&(large.payloads.len() as u16).to_le_bytes());
-            large.bytes += allocated(payload.len());
-            large.payloads.push(payload);
-            self.used += 2;
-        } else {
-            self.page[start..start + bytes.len()].copy_from_slice(bytes);
-            self.used += bytes.len() as u16;
-        }
-        let flag = if is_large { LARGE } else { 0 };
-        self.write_slot(self.used | flag, rest);
-        self.records.push(from.record(slot));
-        self.slots += 1;
-        self.live += 1;
-    }
-
-    /// What must hold between two operations; see the head of this file.
-    pub(crate) fn check(&self, base: Base) -> Result<(), String> {
-        let gone = self.records.iter().filter(|&&r| r == GONE).count();
-        let dead: usize = (0..self.slots())
-            .filter(|&s| self.record(s) == GONE)
-            .map(|s| self.inline(s).0.len())
-            .sum();
-        let table = self.slots() * self.layout.slot_size();
-        ensure(
-            self.records.len() <= self.slots(),
-            "more records than slots",
-        )?;
-        ensure(
-            self.live() + gone == self.slots(),
-            "live and gone slots do not add up",
-        )?;
-        ensure(dead == usize::from(self.dead), "dead bytes do not add up")?;
-        ensure(
-            usize::from(self.used) + table <= self.page.len(),
-            "page overfull",
-        )?;
-        for slot in 0..self.slots() {
-            let id = self.id(base, slot);
-            ensure(
-                self.find_id(base, id) == Some(slot),
-                "a slot is not found by its ID",
-            )?;
-            let ordinal = self.ordinal(base, slot);
-            ensure(
-                self.seek_ordinal(base, ordinal) == slot,
-                "a slot is not found by its ordinal",
-            )?;
-            ensure(
-                self.seek_id(base, id) == slot,
-                "a slot is not sought by its ID",
-            )?;
-            if slot > 0 {
-                let before = self.id(base, slot - 1);
-                ensure(before < id, "IDs do not grow")?;
-                ensure(
-                    self.id_after(base, slot, before) == id,
-                    "an ID does not follow",
-                )?;
-                ensure(
-                    self.ordinal(base, slot - 1) < ordinal,
-                    "ordinals do not grow",
-                )?;
-            }
-        }
-        let large = self
-            .large
-            .as_ref()
-            .map_or(0, |l| l.payloads.iter().map(|p| allocated(p.len())).sum());
-        ensure(
-            large == self.large.as_ref().map_or(0, |l| l.bytes),
-            "large bytes do not add up",
-        )
     }
 }
 
