@@ -205,8 +205,8 @@ def _map(reply: Any) -> dict[bytes, Any]:
 def server_error(line: str, command: Command) -> Error:
     """What an error reply means."""
     code, _, text = line.partition(" ")
-    if code == "ERR" and text.lower().startswith("unknown command"):
-        verb = cast(bytes, command.words[0]).decode()
+    verb = cast(bytes, command.words[0]).decode()
+    if code == "ERR" and text.lower().startswith("unknown command") and verb.startswith("RQ."):
         return MissingModule(f"the server does not know {verb}: it has not loaded the module", _MODULE_REMEDY)
     if code == "WRONGTYPE":
         return WrongType(f"the key {command.name!r} holds another type", "use another name for the queue")
@@ -215,8 +215,13 @@ def server_error(line: str, command: Command) -> Error:
     if code == "GAP":
         return Gap("the server does not know the last pushes of this connection", "push again")
     if code in _WAITING:
-        return Unavailable(f"the server can't answer yet: {line}", "try again later; nothing was changed")
+        return Unavailable(f"the server can't answer yet: {line}", "try again later")
     return Refused(f"the server refuses: {line}", _REMEDIES.get(code, "its text says why"))
+
+
+def in_doubt(error: Error, command: Command) -> Error:
+    """The same error for a command that was sent before, and got no reply then."""
+    return type(error)(error.cause, f"{error.remedy}; it was sent before without an answer: {command.doubt}")
 
 
 def no_reply(reason: str, doubt: str) -> Error:

@@ -45,6 +45,8 @@ class Proxy:
         self._swallowed = threading.Semaphore(0)
         self.seen: list[bytes] = []
         """The commands whose replies were swallowed."""
+        self.afterwards: Callable[[], object] = lambda: None
+        """Called when a reply was swallowed, before the connection is closed."""
         threading.Thread(target=self._accept, daemon=True).start()
 
     def swallow(self, command: bytes, times: int = 1) -> None:
@@ -76,6 +78,7 @@ class Proxy:
                 far.sendall(data)
                 self._swallowed.acquire()
                 self.seen.append(doomed)
+                self.afterwards()
                 return
 
     def _answer(self, far: socket.socket, near: socket.socket, answering: threading.Event) -> None:
@@ -129,6 +132,22 @@ def test_a_push_after_one_of_unknown_outcome_is_stored(proxy: Proxy) -> None:
         with pytest.raises(Unavailable, match="whether it was stored is not known") as error:
             queue.push(b"b")
         assert isinstance(error.value.__cause__, redis.ConnectionError)
+        queue.push(b"c")
+        assert [message.body for message in queue.inspect()] == [b"a", b"b", b"c"]
+
+
+def test_a_refused_resend_tells_that_the_first_may_be_stored(server: Server, proxy: Proxy) -> None:
+    """The server runs out of memory between the two."""
+    with server.client() as control, redis.Redis(port=proxy.port, retry=Retry(NoBackoff(), 1)) as client:
+        queue = reliableq.connect(client).queue("q")
+        queue.push(b"a")
+        proxy.swallow(b"RQ.PUSHEX")
+        proxy.afterwards = lambda: control.call("CONFIG", "SET", "maxmemory", "1")
+        try:
+            with pytest.raises(Refused, match=r"OOM .*whether it was stored is not known"):
+                queue.push(b"b")
+        finally:
+            control.call("CONFIG", "SET", "maxmemory", "0")
         queue.push(b"c")
         assert [message.body for message in queue.inspect()] == [b"a", b"b", b"c"]
 
@@ -441,6 +460,11 @@ def test_error_replies(line: str, kind: type[Error]) -> None:
     error = protocol.server_error(line, protocol.length("q"))
     assert isinstance(error, kind)
     assert error.cause and error.remedy
+
+
+def test_a_server_that_does_not_know_the_handshake_is_not_told_to_load_the_module() -> None:
+    connecting = protocol.Command("", (b"CONNECT",), True, protocol.NOTHING_SENT)
+    assert isinstance(protocol.server_error("ERR unknown command 'HELLO'", connecting), Refused)
 
 
 # Replies.

@@ -159,7 +159,7 @@ class Redis:
         with self._connection() as connection:
             if not command.resend:
                 return self._once(connection, command), False
-            with _explaining(command):
+            with _explaining(command, failures):
                 reply = connection.retry.call_with_retry(lambda: _exchange(connection, command), failures.append)
                 return reply, bool(failures)
 
@@ -248,16 +248,22 @@ def _exchange(connection: Any, command: Command) -> Any:
 
 
 @contextmanager
-def _explaining(command: Command) -> Iterator[None]:
+def _explaining(command: Command, failures: Sequence[Exception] = ()) -> Iterator[None]:
     try:
         yield
     except (redis.RedisError, OSError) as error:
-        raise _explained(error, command) from error
+        explained = _explained(error, command)
+        before = any(_error_line(failure) is None for failure in failures)
+        raise (protocol.in_doubt(explained, command) if before and _error_line(error) else explained) from error
 
 
 def _explained(error: Exception, command: Command) -> Error:
-    code = getattr(error, "status_code", None)
-    line = f"{code} {error}" if code else str(error)
-    if code or isinstance(error, redis.ResponseError):
-        return protocol.server_error(line, command)
-    return protocol.no_reply(line, command.doubt)
+    line = _error_line(error)
+    return protocol.server_error(line, command) if line else protocol.no_reply(str(error), command.doubt)
+
+
+def _error_line(error: Exception) -> str | None:
+    """The reply of the server, if the error is one."""
+    if code := getattr(error, "status_code", None):
+        return f"{code} {error}"
+    return str(error) if isinstance(error, redis.ResponseError) else None
