@@ -49,8 +49,10 @@ def required(docs: dict[str, Any], name: str) -> list[str]:
 
 
 def tokens(docs: dict[str, Any], name: str) -> set[bytes]:
-    """The words among the arguments."""
-    return {argument.get(b"token", b"").upper() for argument in docs[name][b"arguments"]}
+    """The words among the arguments, those of blocks included."""
+    arguments = docs[name][b"arguments"]
+    inner = [part for argument in arguments for part in argument.get(b"arguments", [])]
+    return {argument.get(b"token", b"").upper() for argument in [*arguments, *inner]}
 
 
 def test_documented_arguments(docs: dict[str, Any]) -> None:
@@ -67,7 +69,7 @@ def test_documented_arguments(docs: dict[str, Any]) -> None:
         "rq.info": ["key"],
     }
     assert {b"COUNT", b"BLOCK", b"WITHMETA", b"KEYS"} <= tokens(docs, "rq.pop")
-    assert {b"PRODUCER", b"ELEMENTS"} <= tokens(docs, "rq.pushex")
+    assert {b"PRODUCER", b"SEQ", b"ELEMENTS"} <= tokens(docs, "rq.pushex")
     assert {b"REV", b"COUNT", b"WITHMETA"} <= tokens(docs, "rq.range")
     repeated = {name: docs[name][b"arguments"][-1].get(b"flags", []) for name in ("rq.push", "rq.pushex", "rq.ack")}
     assert all("multiple" in [flag.decode() for flag in flags] for flags in repeated.values())

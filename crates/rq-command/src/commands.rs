@@ -10,14 +10,21 @@ const fn argument(name: &'static str, kind: Kind) -> Argument {
         token: None,
         optional: false,
         multiple: false,
+        parts: &[],
+    }
+}
+
+const fn named(token: &'static str, name: &'static str, kind: Kind) -> Argument {
+    Argument {
+        token: Some(token),
+        ..argument(name, kind)
     }
 }
 
 const fn option(token: &'static str, name: &'static str, kind: Kind) -> Argument {
     Argument {
-        token: Some(token),
         optional: true,
-        ..argument(name, kind)
+        ..named(token, name, kind)
     }
 }
 
@@ -94,11 +101,15 @@ over its `maxmemory`.",
         keys: Keys::First,
         arguments: &[
             KEY,
-            option("PRODUCER", "name SEQ n", Kind::Text),
             Argument {
-                token: Some("ELEMENTS"),
-                ..argument("count", Kind::Integer)
+                optional: true,
+                parts: &[
+                    named("PRODUCER", "name", Kind::Text),
+                    named("SEQ", "n", Kind::Integer),
+                ],
+                ..argument("producer", Kind::Block)
             },
+            named("ELEMENTS", "count", Kind::Integer),
             several("element", Kind::Text),
         ],
         outcomes: &[Outcome {

@@ -19,6 +19,10 @@ pub fn syntax(command: &Command) -> String {
 fn argument_syntax(argument: &Argument) -> String {
     let name = argument.name;
     let one = match (argument.token, argument.kind) {
+        (_, Kind::Block) => {
+            let parts: Vec<String> = argument.parts.iter().map(argument_syntax).collect();
+            parts.join(" ")
+        }
         (Some(token), Kind::Word) => token.to_owned(),
         (Some(token), _) => format!("{token} {name}"),
         (None, _) => name.to_owned(),

@@ -125,13 +125,13 @@ pub fn push_extended(arguments: &(impl Arguments + ?Sized)) -> Result<PushExtend
     let (total, mut at, mut producer) = (arguments.len(), 2, None);
     if arguments.get(at).eq_ignore_ascii_case(b"PRODUCER") {
         if total < 9 || !arguments.get(4).eq_ignore_ascii_case(b"SEQ") {
-            return Err(usage(Verb::PushExtended));
+            return Err(misplaced(Verb::PushExtended));
         }
         producer = Some((3, positive(integer(arguments.get(5), "SEQ")?, "SEQ")?));
         at = 6;
     }
     if !arguments.get(at).eq_ignore_ascii_case(b"ELEMENTS") {
-        return Err(usage(Verb::PushExtended));
+        return Err(misplaced(Verb::PushExtended));
     }
     let announced = positive(integer(arguments.get(at + 1), "ELEMENTS")?, "ELEMENTS")?;
     let left = total.saturating_sub(at + 2) as u64;
@@ -232,6 +232,7 @@ pub fn recover(arguments: &(impl Arguments + ?Sized)) -> Result<Recover, Refusal
     let with_meta = match arguments.len() {
         4 => false,
         5 if arguments.get(4).eq_ignore_ascii_case(b"WITHMETA") => true,
+        5 => return Err(misplaced(Verb::Recover)),
         _ => return Err(usage(Verb::Recover)),
     };
     Ok(Recover {
@@ -262,7 +263,7 @@ pub fn range(arguments: &(impl Arguments + ?Sized)) -> Result<RangeOf, Refusal> 
             let value = positive(integer(arguments.get(at), "COUNT")?, "COUNT")?;
             once(&mut count, value, "COUNT")?;
         } else {
-            return Err(usage(Verb::Range));
+            return Err(misplaced(Verb::Range));
         }
         at += 1;
     }
@@ -306,6 +307,7 @@ pub fn inspect(arguments: &(impl Arguments + ?Sized)) -> Result<Inspect, Refusal
     let pending = match arguments.len() {
         4 if !arguments.get(2).eq_ignore_ascii_case(b"PENDING") => false,
         5 if arguments.get(2).eq_ignore_ascii_case(b"PENDING") => true,
+        5 => return Err(misplaced(Verb::Inspect)),
         _ => return Err(usage(Verb::Inspect)),
     };
     let at = 2 + usize::from(pending);
@@ -356,9 +358,16 @@ fn exactly(arguments: &(impl Arguments + ?Sized), count: usize, verb: Verb) -> R
 }
 
 fn usage(verb: Verb) -> Refusal {
+    expected("wrong number of arguments", verb)
+}
+
+fn misplaced(verb: Verb) -> Refusal {
+    expected("an argument is unknown or not in its place", verb)
+}
+
+fn expected(what: &str, verb: Verb) -> Refusal {
     let syntax = (COMMANDS.iter().find(|command| command.verb == verb)).map(document::syntax);
-    let syntax = syntax.unwrap_or_default();
-    Refusal::argument(format!("wrong number of arguments, expected: {syntax}"))
+    Refusal::argument(format!("{what}, expected: {}", syntax.unwrap_or_default()))
 }
 
 fn unequal(name: &str, announced: u64, left: u64) -> Refusal {

@@ -64,6 +64,8 @@ pub enum Kind {
     Integer,
     /// A word that stands for itself.
     Word,
+    /// Several arguments that stand together.
+    Block,
 }
 
 /// One argument of a command.
@@ -79,6 +81,8 @@ pub struct Argument {
     pub optional: bool,
     /// Whether it may be repeated.
     pub multiple: bool,
+    /// What a block is made of.
+    pub parts: &'static [Argument],
 }
 
 /// One kind of reply, in both protocols.

@@ -90,13 +90,7 @@ pub(crate) fn describe(ctx: Context, command: &Command) -> Result<(), String> {
         sizeof_arg: size_of::<raw::RedisModuleCommandArg>(),
     };
     let mut keys = [key_specification(command), none_key_specification()];
-    let mut arguments: Vec<_> = command
-        .arguments
-        .iter()
-        .map(|a| describe_argument(&mut texts, a))
-        .collect();
-    // SAFETY: all zero is the terminator of this list.
-    arguments.push(unsafe { std::mem::zeroed() });
+    let arguments = texts.arguments(command.arguments);
     let info = raw::RedisModuleCommandInfo {
         version: &raw const version,
         summary: texts.add(command.summary),
@@ -107,7 +101,7 @@ pub(crate) fn describe(ctx: Context, command: &Command) -> Result<(), String> {
         // Left to the parser, whose error says what was expected.
         arity: 0,
         key_specs: keys.as_mut_ptr(),
-        args: arguments.as_mut_ptr(),
+        args: arguments,
     };
     // SAFETY: everything lives until the server has copied it, and lists are terminated.
     if unsafe { call!(RedisModule_SetCommandInfo(registered, &raw const info)) } != OK {
@@ -116,11 +110,26 @@ pub(crate) fn describe(ctx: Context, command: &Command) -> Result<(), String> {
     Ok(())
 }
 
-/// Terminated copies of texts, alive until the server has copied them.
+/// Terminated texts and lists, alive until the server has copied them.
 #[derive(Default)]
-struct Texts(Vec<CString>);
+struct Texts(Vec<CString>, Vec<Box<[raw::RedisModuleCommandArg]>>);
 
 impl Texts {
+    /// A terminated list of arguments; null for none.
+    fn arguments(&mut self, arguments: &[Argument]) -> *mut raw::RedisModuleCommandArg {
+        if arguments.is_empty() {
+            return ptr::null_mut();
+        }
+        let described = arguments.iter().map(|a| describe_argument(self, a));
+        let mut described: Vec<_> = described.collect();
+        // SAFETY: all zero is the terminator of this list.
+        described.push(unsafe { std::mem::zeroed() });
+        let mut list = described.into_boxed_slice();
+        let pointer = list.as_mut_ptr();
+        self.1.push(list);
+        pointer
+    }
+
     fn add(&mut self, text: &str) -> *const c_char {
         let text = CString::new(text).unwrap_or_default();
         let pointer = text.as_ptr();
@@ -166,7 +175,9 @@ fn describe_argument(texts: &mut Texts, argument: &Argument) -> raw::RedisModule
         Kind::Text => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_STRING,
         Kind::Integer => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_INTEGER,
         Kind::Word => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_PURE_TOKEN,
+        Kind::Block => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_BLOCK,
     };
+    described.subargs = texts.arguments(argument.parts);
     if argument.optional {
         described.flags |= raw::REDISMODULE_CMD_ARG_OPTIONAL as c_int;
     }
