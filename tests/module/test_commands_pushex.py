@@ -1,7 +1,5 @@
 """RQ.PUSHEX: what a producer sends again is stored once, and a producer is forgotten after a while."""
 
-from typing import Any
-
 import pytest
 
 from tests.conftest import StartServer
@@ -220,6 +218,9 @@ def test_bad_arguments_change_nothing(client: Client, arguments: tuple[str, ...]
 
 def test_the_end_of_numbers(client: Client) -> None:
     last = 2**63 - 1
-    produce(client, last, "a")
-    reply: Any = produce(client, last, "a", "b")
-    assert reply[0] is not None and bodies(client) == [b"a", b"b"]
+    ids = produce(client, last, "a")
+    assert produce(client, last, "a") == ids
+    with pytest.raises(CommandError) as refused:
+        produce(client, last, "a", "b")
+    assert refused.value.code == "ERR" and "SEQ is out of range" in refused.value.line
+    assert bodies(client) == [b"a"]

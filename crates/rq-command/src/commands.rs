@@ -114,8 +114,8 @@ over its `maxmemory`.",
         ],
         outcomes: &[Outcome {
             when: "always",
-            resp2: "array of bulk strings: the ID of each element, in their order; null bulk string for an element that was stored before the producer's latest push",
-            resp3: "array of bulk strings: the ID of each element, in their order; null for an element that was stored before the producer's latest push",
+            resp2: "array of bulk strings: the ID of each element, in their order; null bulk string for one that an older push stored",
+            resp3: "array of bulk strings: the ID of each element, in their order; null for one that an older push stored",
         }],
         errors: &[
             (
@@ -131,8 +131,8 @@ over its `maxmemory`.",
         ],
         notes: "\
 Without options as `RQ.PUSH`. With `PRODUCER name SEQ n` the elements have consecutive numbers from n \
-on. Those at or below the producer's highest number are stored already: a resend of its latest push \
-is answered with the same IDs, an older one with nulls. The others are stored, all or none. So a \
+on. Those at or below the producer's highest number are stored already: what its latest push stored \
+is answered with the same IDs, what is older with nulls. The others are stored, all or none. So a \
 client that got no answer sends the same command again. A producer that is not known may start with \
 any number.
 
@@ -182,7 +182,7 @@ A delivered message is kept, in the list of delivered messages, until `RQ.ACK`.
 Options stand before the keys, in any order; a word in the place of an option is taken as one \
 unless it is the only argument, and one among the keys is refused. `KEYS numkeys` settles every \
 doubt, as for a queue named `count`, and is what programs should send. The older form `RQ.POP count key [key ...]` works too: a number in the first place, followed \
-by at least one key, is the count, and all that follows are keys.
+by at least one key, is the count, and all that follows are keys, none of them named as an option.
 
 With `BLOCK`, a client waits until one of the queues has a message, at most so many milliseconds, \
 0 for ever. Clients are served in the order in which they began to wait; a client that is woken \
@@ -423,7 +423,8 @@ or `delivered`, and `last-delivery` 0 before the first.",
 | `first-id` | ID of the oldest message held |
 | `last-id` | the last ID made |
 
-Later releases add fields; readers should pass over those they do not know.",
+A queue that only remembers producers has `first-id` 0-0 and `age` 0. Later releases add fields; \
+readers should pass over those they do not know.",
     },
     Command {
         verb: Verb::Apply,

@@ -138,6 +138,13 @@ pub fn push_extended(arguments: &(impl Arguments + ?Sized)) -> Result<PushExtend
     if announced != left {
         return Err(unequal("ELEMENTS", announced, left));
     }
+    // Numbers are signed, so that a producer can send the one behind any that is stored.
+    let last = producer.map_or(Some(0), |(_, sequence)| sequence.checked_add(left - 1));
+    if last.is_none_or(|last| i64::try_from(last).is_err()) {
+        return Err(Refusal::argument(
+            "SEQ is out of range, expected the last element's number within 64 bits, signed",
+        ));
+    }
     Ok(PushExtended {
         producer,
         elements: at + 2..total,

@@ -111,6 +111,7 @@ fn extended_pushes_count_their_elements() {
         "RQ.PUSHEX q PRODUCER p ELEMENTS 1 a",
         "RQ.PUSHEX q PRODUCER p SEQ 0 ELEMENTS 1 a",
         "RQ.PUSHEX q PRODUCER p SEQ 1 a b c",
+        "RQ.PUSHEX q PRODUCER p SEQ 9223372036854775807 ELEMENTS 2 a b",
         "RQ.PUSHEX q PRODUCER p SEQ x ELEMENTS 1 a",
         "RQ.PUSHEX q SEQ 1 PRODUCER p ELEMENTS 1 a",
     ] {
