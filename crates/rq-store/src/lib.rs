@@ -41,7 +41,7 @@ pub use disk::{Crash, Disk, DiskFile, Failure, Fault, Operation};
 pub use error::Error;
 pub use files::{Files, OpenFile};
 pub use queues::Queues;
-pub use recover::Torn;
+pub use recover::{Torn, identity};
 pub use repair::{Loss, Repaired, repair};
 pub use storage::{File, Storage};
 pub use store::{Opened, Options, Record, Store, Synced, Syncing};

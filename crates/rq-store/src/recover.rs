@@ -63,8 +63,22 @@ impl Survey {
     }
 }
 
-/// The store's UUID.
-pub(crate) fn identity<S: Storage>(storage: &S) -> Result<[u8; 16], Error> {
+/// The UUID of a store, which is neither opened nor locked: somebody else may have it open.
+///
+/// # Errors
+/// [`Error::Missing`] when there is no store, or one that is not made yet; [`Error::Corrupt`],
+/// [`Error::Newer`] and [`Error::Io`].
+pub fn identity<S: Storage>(storage: &S) -> Result<[u8; 16], Error> {
+    match read_identity(storage) {
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            Err(Error::Missing)
+        }
+        identity => identity,
+    }
+}
+
+/// Reads the identity file.
+pub(crate) fn read_identity<S: Storage>(storage: &S) -> Result<[u8; 16], Error> {
     let name = Kind::Identity.name();
     let failed = |error| Error::io("read", &Kind::Identity.name(), error);
     let file = storage.open(&name).map_err(failed)?;

@@ -90,7 +90,7 @@ impl Salvage {
 
     /// The UUID, from the first file whose header is whole: all of them have it.
     fn identity<S: Storage>(&mut self, from: &S, survey: &Survey) -> Result<[u8; 16], Error> {
-        match recover::identity(from) {
+        match recover::read_identity(from) {
             Ok(uuid) => return Ok(uuid),
             Err(Error::Corrupt { reason, .. }) => {
                 self.lose(Kind::Identity, 0, HEADER as u64, reason);

@@ -94,7 +94,7 @@ impl<S: Storage> Store<S> {
             create(&storage, &survey, &options)?;
             survey = Survey::of(&storage)?;
         }
-        let uuid = recover::identity(&storage)?;
+        let uuid = recover::read_identity(&storage)?;
         let recovered = recover::read(&storage, &survey, &uuid)?;
         let log = Log::open(&storage, uuid, recovered.tail)?;
         clean(&storage, &survey, recovered.checkpoint.0);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{Driver, Operation, operation, options, state};
 use proptest::prelude::*;
-use rq_store::{Error, Files, Options, Store};
+use rq_store::{Error, Files, Options, Store, identity};
 
 fn open(path: &std::path::Path) -> Result<(Store<Files>, rq_store::Opened), Error> {
     Store::open(Files::new(path), options())
@@ -89,6 +89,21 @@ fn the_identity_stays() {
     };
     let (store, opened) = Store::open(Files::new(directory.path()), other).unwrap();
     assert_eq!((store.uuid(), opened.created), (uuid, false));
+}
+
+#[test]
+fn the_identity_is_read_without_opening_the_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("jobs.rq");
+    assert!(matches!(identity(&Files::new(&path)), Err(Error::Missing)));
+    assert!(!path.exists());
+    let (store, _) = open(&path).unwrap();
+    assert_eq!(identity(&Files::new(&path)).unwrap(), store.uuid());
+    fs::write(path.join("identity"), b"short").unwrap();
+    let damaged = identity(&Files::new(&path));
+    assert!(matches!(damaged, Err(Error::Corrupt { .. })), "{damaged:?}");
+    fs::remove_file(path.join("identity")).unwrap();
+    assert!(matches!(identity(&Files::new(&path)), Err(Error::Missing)));
 }
 
 #[test]
