@@ -339,7 +339,7 @@ except ImportError as error:
     assert isinstance(error, reliableq.MissingPackage)
     print(error.remedy)
 """
-    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "pip install 'reliableq[redis]'\n"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "pip install 'redis>=8'\n"
 
 
 # Errors of the server.

@@ -21,14 +21,14 @@ try:
     from redis.backoff import ExponentialWithJitterBackoff
     from redis.retry import Retry
 except ImportError as error:
-    raise MissingPackage("the package redis is not installed", "pip install 'reliableq[redis]'") from error
+    raise MissingPackage("the package redis is not installed", "pip install 'redis>=8'") from error
 
 OLDEST = 8
 """The oldest major version of redis-py that this works with."""
 
 if int(redis.__version__.partition(".")[0]) < OLDEST:
     raise MissingPackage(
-        f"the package redis is {redis.__version__}, older than {OLDEST}", "pip install --upgrade 'reliableq[redis]'"
+        f"the package redis is {redis.__version__}, older than {OLDEST}", "pip install 'redis>=8'"
     )
 
 SLICE = 1.0
