@@ -15,7 +15,8 @@ OURS = {
     "rq-command": {"rq-core"},
     "rq-store": {"rq-core"},
     "rq-module": {"rq-core", "rq-command"},
-    "rq-py": {"rq-core", "rq-command"},
+    "rq-embedded": {"rq-core", "rq-command", "rq-dump", "rq-store"},
+    "rq-py": {"rq-core", "rq-dump", "rq-embedded", "rq-store"},
 }
 """The crates of this project that each of them may use."""
 

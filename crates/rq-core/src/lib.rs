@@ -8,6 +8,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `agenda` | [`Agenda`]: when to look at which queue, for whoever keeps queues |
 //! | `id` | [`Id`]: milliseconds and sequence, always growing, and its text |
 //! | `segment` | one page of messages in ID order |
 //! | `store` | all messages, as segments found by ID or by ordinal |
@@ -23,6 +24,7 @@
 //!
 //! Invariants of the whole are in `docs/design.md`, the bytes in `docs/format.md`.
 
+mod agenda;
 mod apply;
 mod counters;
 mod delivered;
@@ -40,6 +42,7 @@ pub mod snapshot;
 mod store;
 mod varint;
 
+pub use agenda::Agenda;
 pub use apply::Applied;
 pub use counters::Counters;
 pub use error::Error;

@@ -9,11 +9,10 @@
 //! A replica notes, but does nothing: what is due comes from its primary. Nor is anything done
 //! while the server avoids replica traffic. Both are only delays.
 
-use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_int;
 
 use redis_module::raw;
-use rq_core::Queue;
+use rq_core::{Agenda, Queue};
 
 use crate::api::call;
 use crate::blocking;
@@ -28,73 +27,8 @@ const KEYS: usize = 100;
 const STEP: usize = 100;
 
 type Place = (c_int, Box<[u8]>);
-
 /// When to look at which key.
-pub(crate) struct Due {
-    by_time: BTreeSet<(u64, Place)>,
-    by_place: Option<HashMap<Place, u64>>,
-}
-
-impl Default for Due {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Due {
-    pub(crate) const fn new() -> Self {
-        Self {
-            by_time: BTreeSet::new(),
-            by_place: None,
-        }
-    }
-
-    /// Notes a time, unless an earlier one is noted: then the key is seen in time anyway.
-    fn note(&mut self, time: u64, place: Place) {
-        let by_place = self.by_place.get_or_insert_default();
-        match by_place.get_mut(&place) {
-            Some(noted) if *noted <= time => {}
-            Some(noted) => {
-                self.by_time.remove(&(*noted, place.clone()));
-                *noted = time;
-                self.by_time.insert((time, place));
-            }
-            None => {
-                by_place.insert(place.clone(), time);
-                self.by_time.insert((time, place));
-            }
-        }
-    }
-
-    /// Takes the first note whose time has come.
-    fn take(&mut self, now: u64) -> Option<Place> {
-        if self.by_time.first()?.0 > now {
-            return None;
-        }
-        let (_, place) = self.by_time.pop_first()?;
-        self.by_place.get_or_insert_default().remove(&place);
-        Some(place)
-    }
-
-    /// Two databases have changed places.
-    fn swap(&mut self, one: c_int, other: c_int) {
-        let swapped = |database| match database {
-            d if d == one => other,
-            d if d == other => one,
-            d => d,
-        };
-        for (time, (database, key)) in std::mem::take(&mut self.by_time) {
-            self.by_time.insert((time, (swapped(database), key)));
-        }
-        let by_place = self.by_place.get_or_insert_default();
-        by_place.clear();
-        by_place.extend(
-            self.by_time
-                .iter()
-                .map(|(time, place)| (place.clone(), *time)),
-        );
-    }
-}
+pub(crate) type Due = Agenda<Place>;
 
 /// Does something with the notes. They are out of their place meanwhile, as `state` says.
 fn with<T>(body: impl FnOnce(&mut Due) -> T) -> T {
@@ -135,7 +69,12 @@ pub(crate) fn note_at(database: c_int, name: *mut raw::RedisModuleString, queue:
 
 /// Two databases have changed places.
 pub(crate) fn swap_databases(one: c_int, other: c_int) {
-    with(|due| due.swap(one, other));
+    let swapped = |database| match database {
+        d if d == one => other,
+        d if d == other => one,
+        d => d,
+    };
+    with(|due| due.rename(|(database, key)| (swapped(database), key)));
 }
 
 // ---- doing ----
@@ -143,7 +82,7 @@ pub(crate) fn swap_databases(one: c_int, other: c_int) {
 /// Does what is due; called in the server's regular round.
 pub(crate) fn round(ctx: Context) {
     let now = ctx.now();
-    if with(|due| due.by_time.first().is_none_or(|(time, _)| *time > now)) {
+    if with(|due| due.first().is_none_or(|time| time > now)) {
         return;
     }
     let passive = raw::REDISMODULE_CTX_FLAGS_SLAVE | raw::REDISMODULE_CTX_FLAGS_LOADING;

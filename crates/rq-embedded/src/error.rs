@@ -1,0 +1,54 @@
+//! What can go wrong in a place that keeps queues.
+
+use std::fmt;
+use std::sync::PoisonError;
+
+/// An operation that was refused, or did not work.
+#[derive(Debug)]
+pub enum Error {
+    /// The store or the core refused it.
+    Store(rq_store::Error),
+    /// A panic of an earlier operation left the queues in an unknown state.
+    Damaged,
+    /// There is a queue already, and it was not to be replaced.
+    Exists,
+    /// The system refused something, such as the socket for other processes.
+    System(std::io::Error),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Store(error) => error.fmt(f),
+            Error::Damaged => f.write_str("an earlier operation failed halfway"),
+            Error::Exists => f.write_str("there is such a queue already"),
+            Error::System(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<rq_store::Error> for Error {
+    fn from(error: rq_store::Error) -> Self {
+        Error::Store(error)
+    }
+}
+
+impl From<rq_core::Error> for Error {
+    fn from(error: rq_core::Error) -> Self {
+        Error::Store(error.into())
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Error::System(error)
+    }
+}
+
+impl<T> From<PoisonError<T>> for Error {
+    fn from(_: PoisonError<T>) -> Self {
+        Error::Damaged
+    }
+}

@@ -1,0 +1,142 @@
+//! Where queues are kept: in memory alone, or in a store too.
+
+use rq_core::{Produced, Pushed, Queue, snapshot};
+use rq_store::{Files, Queues, Store};
+
+use crate::error::Error;
+
+/// Queues, and what keeps them.
+pub(crate) enum Keeper {
+    /// Nothing keeps them.
+    Memory {
+        queues: Queues,
+        /// What an operation changed, as the core tells it; nobody reads it.
+        effect: Vec<u8>,
+    },
+    /// A change is in the store before it counts.
+    File(Box<Store<Files>>),
+}
+
+impl Keeper {
+    pub(crate) fn memory() -> Self {
+        Keeper::Memory {
+            queues: Queues::default(),
+            effect: Vec::new(),
+        }
+    }
+
+    pub(crate) fn queues(&self) -> &Queues {
+        match self {
+            Keeper::Memory { queues, .. } => queues,
+            Keeper::File(store) => store.queues(),
+        }
+    }
+
+    pub(crate) fn store(&mut self) -> Option<&mut Store<Files>> {
+        match self {
+            Keeper::Memory { .. } => None,
+            Keeper::File(store) => Some(store),
+        }
+    }
+
+    /// The number of the last change that was stored.
+    pub(crate) fn stored(&self) -> u64 {
+        match self {
+            Keeper::Memory { .. } => 0,
+            Keeper::File(store) => store.appended_through(),
+        }
+    }
+
+    pub(crate) fn push<'a>(
+        &mut self,
+        name: &[u8],
+        now: u64,
+        elements: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+    ) -> Result<Pushed, Error> {
+        match self {
+            Keeper::Memory { queues, effect } => Ok(queues.push(name, now, elements, effect)?),
+            Keeper::File(store) => {
+                let mut record = store.record()?;
+                let pushed = record.push(name, now, elements)?;
+                record.append()?;
+                Ok(pushed)
+            }
+        }
+    }
+
+    pub(crate) fn produce<'a>(
+        &mut self,
+        name: &[u8],
+        now: u64,
+        producer: (&[u8], u64),
+        elements: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+    ) -> Result<Produced, Error> {
+        match self {
+            Keeper::Memory { queues, effect } => {
+                Ok(queues.produce(name, now, producer, elements, effect)?)
+            }
+            Keeper::File(store) => {
+                let mut record = store.record()?;
+                let produced = record.produce(name, now, producer, elements)?;
+                record.append()?;
+                Ok(produced)
+            }
+        }
+    }
+
+    /// Runs an operation that makes no IDs on a queue, where there is one. What it gave counts
+    /// only when this returns it.
+    pub(crate) fn change<R>(
+        &mut self,
+        name: &[u8],
+        operation: impl FnOnce(&mut Queue, &mut Vec<u8>) -> R,
+    ) -> Result<Option<R>, Error> {
+        match self {
+            Keeper::Memory { queues, effect } => {
+                Ok(queues.change(name, |queue| operation(queue, effect)))
+            }
+            Keeper::File(store) => {
+                let mut record = store.record()?;
+                let outcome = record.change(name, operation);
+                record.append()?;
+                Ok(outcome)
+            }
+        }
+    }
+
+    /// Puts a queue in the place of the one with this name, if there is one.
+    pub(crate) fn restore(&mut self, name: &[u8], queue: &Queue) -> Result<(), Error> {
+        let mut parts: Vec<Vec<u8>> = Vec::new();
+        snapshot::write(queue, |part| parts.push(part.to_vec()));
+        let none = || std::iter::empty::<&[u8]>();
+        match self {
+            Keeper::Memory { queues, .. } => {
+                queues.remove(name);
+                for part in &parts {
+                    queues.apply(name, part, none())?;
+                }
+            }
+            Keeper::File(store) => {
+                let mut record = store.record()?;
+                record.remove(name);
+                for part in &parts {
+                    record.apply(name, part, none())?;
+                }
+                record.append()?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn remove(&mut self, name: &[u8]) -> Result<bool, Error> {
+        match self {
+            Keeper::Memory { queues, .. } => Ok(queues.remove(name)),
+            Keeper::File(store) => {
+                let mut record = store.record()?;
+                let removed = record.remove(name);
+                record.append()?;
+                Ok(removed)
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Who keeps queues in this process: one owner for each place, whoever opens it.
+//!
+//! An owner lives as long as somebody holds it. The one of a file has its lock, a thread that keeps
+//! house, and an endpoint for other processes; the last to let go ends them.
+
+use std::collections::HashMap;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Arc, LazyLock, Mutex, Weak};
+use std::thread::JoinHandle;
+
+use rq_store::{Files, Opened, Options, Store};
+
+use crate::endpoint::Endpoint;
+use crate::engine::{Engine, Sync};
+use crate::error::Error;
+use crate::fork;
+
+/// What keeps queues.
+pub struct Owner {
+    engine: Arc<Engine>,
+    file: Option<File>,
+}
+
+/// What belongs to the owner of a file.
+struct File {
+    endpoint: Option<Endpoint>,
+    housekeeper: Option<JoinHandle<()>>,
+    /// The lock's place among the descriptors that a forked child closes.
+    entry: Option<fork::Entry>,
+}
+
+/// A place of this process, in this generation.
+#[derive(PartialEq, Eq, Hash)]
+enum Place {
+    Memory(u64, Box<str>),
+    /// Device and inode of the directory.
+    File(u64, u64, u64),
+}
+
+/// The owners of this process. The lock is held for a look or an entry only.
+static OWNERS: LazyLock<Mutex<HashMap<Place, Weak<Owner>>>> = LazyLock::new(Mutex::default);
+/// Queues in memory that have a name live as long as the process.
+static NAMED: LazyLock<Mutex<Vec<Arc<Owner>>>> = LazyLock::new(Mutex::default);
+
+impl Owner {
+    /// Queues in memory: those of a name, which all who give it share, or new ones.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]
+    pub fn memory(name: Option<&str>) -> Result<Arc<Self>, Error> {
+        fork::watch()?;
+        let new = || {
+            Arc::new(Self {
+                engine: Arc::new(Engine::memory()),
+                file: None,
+            })
+        };
+        let Some(name) = name else { return Ok(new()) };
+        let place = Place::Memory(fork::generation(), name.into());
+        let mut owners = OWNERS.lock()?;
+        if let Some(owner) = owners.get(&place).and_then(Weak::upgrade) {
+            return Ok(owner);
+        }
+        let owner = new();
+        owners.insert(place, Arc::downgrade(&owner));
+        NAMED.lock()?.push(Arc::clone(&owner));
+        Ok(owner)
+    }
+
+    /// The owner of a file in this process, where there is one.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]
+    pub fn of_file(path: &Path) -> Result<Option<Arc<Self>>, Error> {
+        let Some(place) = Place::of_file(path) else {
+            return Ok(None);
+        };
+        Ok(OWNERS.lock()?.get(&place).and_then(Weak::upgrade))
+    }
+
+    /// Becomes the owner of a file. `uuid` is for one that is made; without it none is made.
+    ///
+    /// # Errors
+    /// [`rq_store::Error::Busy`] when somebody owns it; what the store says, and the system.
+    pub fn open(
+        path: &Path,
+        uuid: Option<[u8; 16]>,
+        background: Sync,
+    ) -> Result<(Arc<Self>, Opened), Error> {
+        let options = Options {
+            create: uuid,
+            ..Options::default()
+        };
+        let ((store, opened), entry) = fork::open(
+            || Ok::<_, Error>(Store::open(Files::new(path), options)?),
+            |(store, _)| {
+                let lock = store.storage().lock_descriptor();
+                lock.map_or(-1, |lock| lock.as_raw_fd())
+            },
+        )?;
+        let engine = Arc::new(Engine::of(store, background));
+        let mut owner = Self {
+            engine: Arc::clone(&engine),
+            file: Some(File {
+                endpoint: None,
+                housekeeper: None,
+                entry: Some(entry),
+            }),
+        };
+        let endpoint = Endpoint::start(Arc::clone(&engine), path)?;
+        let keep_house = move || engine.keep_house();
+        let thread = std::thread::Builder::new().name("reliableq-house".to_owned());
+        let housekeeper = thread.spawn(keep_house)?;
+        if let Some(file) = &mut owner.file {
+            file.endpoint = Some(endpoint);
+            file.housekeeper = Some(housekeeper);
+        }
+        let owner = Arc::new(owner);
+        if let Some(place) = Place::of_file(path) {
+            let mut owners = OWNERS.lock()?;
+            owners.retain(|_, owner| owner.strong_count() > 0);
+            owners.insert(place, Arc::downgrade(&owner));
+        }
+        Ok((owner, opened))
+    }
+
+    /// The queues.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        let Some(file) = &mut self.file else { return };
+        self.engine.stop();
+        file.endpoint = None;
+        if let Some(housekeeper) = file.housekeeper.take() {
+            let _ = housekeeper.join();
+        }
+        // Who needs to know is told by its own call: under `always` all of them have settled.
+        let _ = self.engine.finish();
+        file.entry = None;
+    }
+}
+
+impl Place {
+    fn of_file(path: &Path) -> Option<Self> {
+        let found = std::fs::metadata(path).ok()?;
+        Some(Place::File(fork::generation(), found.dev(), found.ino()))
+    }
+}
