@@ -4,6 +4,9 @@
 //! snapshot; the end, with the numbers of queues and parts. The file gets its name once it is
 //! durable, so one that is not whole was damaged later.
 
+use std::io;
+use std::sync::Arc;
+
 use rq_core::Id;
 use rq_core::snapshot::{self, Loader};
 
@@ -22,25 +25,62 @@ const END: u8 = 4;
 /// Bytes that are collected before they are written.
 const CHUNK: usize = 256 * 1024;
 
-/// Writes a checkpoint under its unfinished name and makes it durable; its bytes. One that fails
-/// is removed.
-pub(crate) fn write<S: Storage>(
-    storage: &S,
-    uuid: &[u8; 16],
-    through: u64,
-    queues: &Queues,
-) -> Result<u64, Error> {
-    let kind = Kind::Checkpoint(through);
-    let name = kind.unfinished();
-    let created = storage.create(&name);
-    let written = created.and_then(|file| {
-        let mut writer = Writer::new(&file, kind, uuid);
-        writer.write(queues)
-    });
-    written.map_err(|error| {
-        let _ = storage.remove(&name);
-        Error::io("write", &name, error)
-    })
+/// A checkpoint that was begun: a copy of all queues, to be written. It needs no access to the
+/// store, whose records go on meanwhile; one that is dropped is given up.
+#[derive(Debug)]
+pub struct Checkpointing<F> {
+    file: F,
+    uuid: [u8; 16],
+    queues: Queues,
+    task: Task,
+}
+
+/// Which checkpoint it is.
+#[derive(Debug)]
+pub(crate) struct Task {
+    /// The last record in it.
+    pub(crate) through: u64,
+    /// Bytes that were appended to the log when it was begun.
+    pub(crate) appended: u64,
+    /// As long as it is there, the store begins no other checkpoint.
+    pub(crate) running: Arc<()>,
+}
+
+impl<F: File> Checkpointing<F> {
+    /// Makes the file, under its unfinished name, and copies the queues.
+    pub(crate) fn begin<S: Storage<File = F>>(
+        storage: &S,
+        uuid: [u8; 16],
+        queues: &Queues,
+        task: Task,
+    ) -> Result<Self, Error> {
+        let name = Kind::Checkpoint(task.through).unfinished();
+        let created = storage.create(&name);
+        Ok(Self {
+            file: created.map_err(|error| Error::io("make", &name, error))?,
+            uuid,
+            queues: queues.clone(),
+            task,
+        })
+    }
+
+    /// Writes all queues and waits for the disk. The outcome belongs to
+    /// [`Store::end_checkpoint`](crate::Store::end_checkpoint).
+    #[must_use]
+    pub fn run(self) -> Checkpointed {
+        let kind = Kind::Checkpoint(self.task.through);
+        let outcome = Writer::new(&self.file, kind, &self.uuid).write(&self.queues);
+        let task = self.task;
+        Checkpointed { task, outcome }
+    }
+}
+
+/// The outcome of writing a checkpoint.
+#[derive(Debug)]
+pub struct Checkpointed {
+    pub(crate) task: Task,
+    /// Its bytes.
+    pub(crate) outcome: io::Result<u64>,
 }
 
 struct Writer<'a, F> {
@@ -49,7 +89,7 @@ struct Writer<'a, F> {
     frames: u64,
     offset: u64,
     buffer: Vec<u8>,
-    outcome: std::io::Result<()>,
+    outcome: io::Result<()>,
 }
 
 impl<'a, F: File> Writer<'a, F> {
@@ -65,7 +105,7 @@ impl<'a, F: File> Writer<'a, F> {
         }
     }
 
-    fn write(&mut self, queues: &Queues) -> std::io::Result<u64> {
+    fn write(&mut self, queues: &Queues) -> io::Result<u64> {
         let floor = queues.floor();
         self.frame(FLOOR, |out| {
             number::put(out, floor.milliseconds);
@@ -98,7 +138,7 @@ impl<'a, F: File> Writer<'a, F> {
         self.buffer.push(kind);
         body(&mut self.buffer);
         if !frame::end(&mut self.buffer, start, self.seed, self.frames) {
-            self.outcome = Err(std::io::ErrorKind::FileTooLarge.into());
+            self.outcome = Err(io::ErrorKind::FileTooLarge.into());
         }
         if self.buffer.len() >= CHUNK {
             self.flush();

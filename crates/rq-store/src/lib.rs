@@ -13,7 +13,7 @@
 //! | `frame`, `record`, `number` | the bytes of a record |
 //! | `queues` | [`Queues`]: queues by name, and the floor under new IDs |
 //! | `log` | appending, segments, syncing |
-//! | `checkpoint` | all queues in one file |
+//! | `checkpoint` | all queues in one file, written while others append |
 //! | `damage` | what is a torn tail, and what is damage |
 //! | `recover` | reading it all again |
 //! | `store` | [`Store`]: the whole |
@@ -37,6 +37,7 @@ mod repair;
 mod storage;
 mod store;
 
+pub use checkpoint::{Checkpointed, Checkpointing};
 pub use disk::{Crash, Disk, DiskFile, Failure, Fault, Operation};
 pub use error::Error;
 pub use files::{Files, OpenFile};

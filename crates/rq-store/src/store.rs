@@ -3,11 +3,12 @@
 //! What [`Store::queues`] shows is always what the log says: a record that could not be written
 //! leaves no trace in the queues either.
 
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, Weak};
 
 use rq_core::{Produced, Pushed, Queue};
 
-use crate::checkpoint;
+use crate::checkpoint::{Checkpointed, Checkpointing, Task};
 use crate::error::Error;
 use crate::layout::Kind;
 use crate::log::{self, Log, Segment};
@@ -64,6 +65,8 @@ pub struct Store<S: Storage> {
     effect: Vec<u8>,
     /// The sequence number of the last checkpoint.
     checkpoint: u64,
+    /// Is there while a checkpoint is being written.
+    checkpointing: Weak<()>,
     /// Bytes appended (as [`Log::appended`] counts) at which a checkpoint is wanted.
     due: u64,
 }
@@ -79,7 +82,7 @@ impl<S: Storage> Store<S> {
             made.map_err(|error| Error::io("make", ".", error))?;
         }
         let survey = match Survey::of(&storage) {
-            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 return Err(Error::Missing);
             }
             survey => survey?,
@@ -113,6 +116,7 @@ impl<S: Storage> Store<S> {
             buffer: Vec::new(),
             effect: Vec::new(),
             checkpoint: recovered.checkpoint.0,
+            checkpointing: Weak::new(),
             due: due.saturating_sub(recovered.logged),
             options,
         };
@@ -122,7 +126,7 @@ impl<S: Storage> Store<S> {
     /// Makes a store of these queues where there is nothing yet.
     pub(crate) fn fill(storage: S, options: Options, queues: Queues) -> Result<(), Error> {
         let there = match storage.list() {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             there => there.map_err(|error| Error::io("list", ".", error))?,
         };
         if let Some(file) = there.into_iter().next() {
@@ -258,41 +262,101 @@ impl<S: Storage> Store<S> {
 
     /// Whether the log has grown so much that a checkpoint is worth its cost: at least by the last
     /// checkpoint's bytes. A checkpoint writes at most those and what was logged since, so all
-    /// checkpoints together cost at most twice the log.
+    /// checkpoints together cost at most twice the log. Never while one is being written.
     #[must_use]
     pub fn wants_checkpoint(&self) -> bool {
-        self.log.appended() >= self.due && self.log.poisoned().is_none()
+        self.log.appended() >= self.due && self.log.poisoned().is_none() && !self.is_checkpointing()
     }
 
-    /// Writes all queues into a new file, makes it durable, and removes the log before it.
+    fn is_checkpointing(&self) -> bool {
+        self.checkpointing.strong_count() > 0
+    }
+
+    /// Writes all queues into a new file, makes it durable, and removes the log before it. Does
+    /// nothing while another checkpoint is being written.
     ///
     /// # Errors
     /// [`Error::Full`] and [`Error::Io`] when it can't be written: the store goes on with the log,
     /// and wants the next checkpoint later. [`Error::Poisoned`] when it is not known what is durable.
     pub fn checkpoint(&mut self) -> Result<(), Error> {
+        match self.begin_checkpoint()? {
+            Some(begun) => self.end_checkpoint(begun.run()),
+            None => Ok(()),
+        }
+    }
+
+    /// Begins a checkpoint, so that it can be written while others append; none when nothing is to be
+    /// done, or another one is being written. It copies all queues, which takes as long as copying
+    /// their memory does, and holds the copy until it is written.
+    ///
+    /// # Errors
+    /// As [`Store::checkpoint`].
+    pub fn begin_checkpoint(&mut self) -> Result<Option<Checkpointing<S::File>>, Error> {
         self.ensure_sound()?;
-        self.due = self.log.appended() + self.options.checkpoint_bytes;
+        if self.is_checkpointing() {
+            return Ok(None);
+        }
+        let appended = self.log.appended();
+        self.due = appended + self.options.checkpoint_bytes;
         self.log.roll(&self.storage)?;
         let through = self.log.last();
         if through == self.checkpoint {
+            return Ok(None);
+        }
+        let running = Arc::new(());
+        let checkpointing = Arc::downgrade(&running);
+        let task = Task {
+            through,
+            appended,
+            running,
+        };
+        let begun = Checkpointing::begin(&self.storage, self.uuid, &self.queues, task)?;
+        self.checkpointing = checkpointing;
+        Ok(Some(begun))
+    }
+
+    /// Takes the outcome of a checkpoint: gives it its name, and removes the log before it.
+    ///
+    /// # Errors
+    /// As [`Store::checkpoint`].
+    pub fn end_checkpoint(&mut self, ended: Checkpointed) -> Result<(), Error> {
+        let Checkpointed { task, outcome } = ended;
+        if !Weak::ptr_eq(&self.checkpointing, &Arc::downgrade(&task.running)) {
+            // Of another store.
             return Ok(());
         }
-        let bytes = checkpoint::write(&self.storage, &self.uuid, through, &self.queues)?;
+        self.checkpointing = Weak::new();
+        self.ensure_sound()?;
+        self.due = self.log.appended() + self.options.checkpoint_bytes;
+        let bytes = self.name_checkpoint(task.through, outcome)?;
+        self.checkpoint = task.through;
+        self.due = task.appended + bytes.max(self.options.checkpoint_bytes);
+        if let Ok(survey) = Survey::of(&self.storage) {
+            clean(&self.storage, &survey, task.through);
+        }
+        Ok(())
+    }
+
+    /// Gives a checkpoint its name, durably; its bytes. One that could not be written is removed.
+    fn name_checkpoint(&mut self, through: u64, written: io::Result<u64>) -> Result<u64, Error> {
         let kind = Kind::Checkpoint(through);
-        if let Err(error) = self.storage.rename(&kind.unfinished(), &kind.name()) {
-            let _ = self.storage.remove(&kind.unfinished());
-            return Err(Error::io("name", &kind.name(), error));
+        let (unfinished, name) = (kind.unfinished(), kind.name());
+        let named = match written {
+            Err(error) => Err(Error::io("write", &unfinished, error)),
+            Ok(bytes) => match self.storage.rename(&unfinished, &name) {
+                Err(error) => Err(Error::io("name", &name, error)),
+                Ok(()) => Ok(bytes),
+            },
+        };
+        if named.is_err() {
+            let _ = self.storage.remove(&unfinished);
+            return named;
         }
         if let Err(error) = self.storage.sync_directory() {
             let cause = format!("could not sync the directory: {error}");
             return Err(self.log.poison(cause));
         }
-        self.checkpoint = through;
-        self.due = self.log.appended() + bytes.max(self.options.checkpoint_bytes);
-        if let Ok(survey) = Survey::of(&self.storage) {
-            clean(&self.storage, &survey, through);
-        }
-        Ok(())
+        named
     }
 
     /// Syncs and lets go.

@@ -105,7 +105,7 @@ proptest! {
         seed in 0u64..1 << 40,
     ) {
         let operations: Vec<_> = (operations.into_iter())
-            .filter(|o| !matches!(o, Operation::Sync | Operation::Checkpoint))
+            .filter(|o| !matches!(o, Operation::Sync | Operation::Checkpoint | Operation::BeginCheckpoint))
             .collect();
         every_point(&operations, false, 6, seed)?;
     }

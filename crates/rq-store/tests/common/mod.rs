@@ -1,11 +1,11 @@
 //! What the tests share: operations on a store, and what it must hold after each of them.
-#![allow(dead_code, missing_docs, unreachable_pub)]
+#![allow(dead_code, missing_docs, unreachable_pub, clippy::panic)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use rq_core::{Id, snapshot};
-use rq_store::{Disk, Error, Opened, Options, Queues, Storage, Store};
+use rq_store::{Checkpointed, Disk, Error, Opened, Options, Queues, Storage, Store};
 
 /// `RQ_STORE_EFFORT=10` makes the long tests ten times as long.
 pub fn effort() -> u32 {
@@ -82,6 +82,10 @@ pub enum Operation {
     },
     Sync,
     Checkpoint,
+    /// The steps of a checkpoint, with other operations between them.
+    BeginCheckpoint,
+    RunCheckpoint,
+    EndCheckpoint,
 }
 
 pub fn operation() -> impl Strategy<Value = Operation> {
@@ -103,6 +107,9 @@ pub fn operation() -> impl Strategy<Value = Operation> {
         3 => (-20i64..60).prop_map(|milliseconds| Operation::Wait { milliseconds }),
         2 => Just(Operation::Sync),
         1 => Just(Operation::Checkpoint),
+        1 => Just(Operation::BeginCheckpoint),
+        1 => Just(Operation::RunCheckpoint),
+        1 => Just(Operation::EndCheckpoint),
     ]
 }
 
@@ -131,7 +138,16 @@ pub struct Driver {
     pub pushed: BTreeMap<(usize, Id), Vec<u8>>,
     pub acknowledged: BTreeSet<(usize, Id)>,
     numbers: u64,
-    effect: Vec<u8>,
+    checkpoint: Step,
+}
+
+/// How far a checkpoint has come.
+#[derive(Default)]
+enum Step {
+    #[default]
+    None,
+    Begun(Box<dyn FnOnce() -> Checkpointed>),
+    Run(Checkpointed),
 }
 
 impl Driver {
@@ -145,7 +161,7 @@ impl Driver {
             pushed: BTreeMap::new(),
             acknowledged: BTreeSet::new(),
             numbers: 0,
-            effect: Vec::new(),
+            checkpoint: Step::None,
         };
         driver.note(store);
         driver
@@ -166,7 +182,32 @@ impl Driver {
         self.states.last() == Some(&state(store.queues()))
     }
 
-    pub fn run<S: Storage>(
+    /// A step of a checkpoint, when it is the next one.
+    fn step<S: Storage<File: 'static>>(
+        &mut self,
+        store: &mut Store<S>,
+        operation: &Operation,
+    ) -> Result<(), Error> {
+        let (next, outcome) = match (operation, std::mem::take(&mut self.checkpoint)) {
+            (Operation::BeginCheckpoint, step) => match (store.begin_checkpoint(), step) {
+                (Ok(None), step) => (step, Ok(())),
+                (Ok(Some(begun)), Step::None) => (Step::Begun(Box::new(|| begun.run())), Ok(())),
+                (Ok(Some(_)), _) => panic!("two checkpoints at a time"),
+                (Err(error), step) => (step, Err(error)),
+            },
+            (Operation::RunCheckpoint, Step::Begun(run)) => (Step::Run(run()), Ok(())),
+            (Operation::EndCheckpoint, Step::Run(ended)) => {
+                (Step::None, store.end_checkpoint(ended))
+            }
+            // The owner lost interest.
+            (Operation::EndCheckpoint, Step::Begun(_)) => (Step::None, Ok(())),
+            (_, step) => (step, Ok(())),
+        };
+        self.checkpoint = next;
+        outcome
+    }
+
+    pub fn run<S: Storage<File: 'static>>(
         &mut self,
         store: &mut Store<S>,
         operation: &Operation,
@@ -184,6 +225,11 @@ impl Driver {
             }
             Operation::Checkpoint => {
                 let outcome = store.checkpoint();
+                self.note(store);
+                return outcome;
+            }
+            Operation::BeginCheckpoint | Operation::RunCheckpoint | Operation::EndCheckpoint => {
+                let outcome = self.step(store, operation);
                 self.note(store);
                 return outcome;
             }
