@@ -86,7 +86,7 @@ clean: ## Remove all that was built, the virtualenv and the servers included
 	@$(BIN)/python tools/libclang > $@
 
 # The package, installed so that changed Python files take effect at once.
-.venv/.native: $(call SOURCES,rq-core rq-command rq-store rq-embedded rq-py) pyproject.toml .venv/.build .venv/.package
+.venv/.native: $(call SOURCES,rq-core rq-command rq-dump rq-store rq-embedded rq-py) pyproject.toml .venv/.build .venv/.package
 	@echo "reliableq: building the Python package"
 	@$(BIN)/maturin develop --release
 	@touch $@

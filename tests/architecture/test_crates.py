@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OURS = {
     "rq-core": set(),
     "rq-command": {"rq-core"},
+    "rq-dump": {"rq-core"},
     "rq-store": {"rq-core"},
     "rq-module": {"rq-core", "rq-command"},
     "rq-embedded": {"rq-core", "rq-command", "rq-dump", "rq-store"},
