@@ -124,7 +124,10 @@ impl Engine {
     ) -> Result<(), Error> {
         let mut state = self.lock()?;
         let condition = state.bells.join(name);
-        let idle = |state: &mut State| !closed.load(Ordering::Relaxed) && state.waiting(name) == 0;
+        let idle = |state: &mut State| {
+            let closed = closed.load(Ordering::Relaxed) || state.is_closed();
+            !closed && state.waiting(name) == 0
+        };
         let mut state = match until {
             None => condition.wait_while(state, idle)?,
             Some(until) => {
@@ -237,15 +240,17 @@ impl Engine {
         self.chores.notify_all();
     }
 
-    /// Makes durable what is to be, at the end.
+    /// Makes durable what is to be, and lets go of the queues.
     pub(crate) fn finish(&self) -> Result<(), Error> {
-        let state = self.lock()?;
-        let (last, background) = (state.stored(), state.background);
-        drop(state);
-        if background == Sync::Os {
-            return Ok(());
-        }
-        self.settle(last)
+        let mut state = self.lock()?;
+        let background = state.background;
+        let synced = match state.keeper.store() {
+            Some(store) if background > Sync::Os => store.sync().map(|_| ()),
+            _ => Ok(()),
+        };
+        state.keeper = Keeper::Closed(Queues::default());
+        state.bells.ring_all();
+        Ok(synced?)
     }
 }
 
@@ -268,6 +273,10 @@ impl State {
     #[must_use]
     pub fn waiting(&self, name: &[u8]) -> u64 {
         self.queue(name).map_or(0, Queue::waiting)
+    }
+
+    fn is_closed(&self) -> bool {
+        matches!(self.keeper, Keeper::Closed(_))
     }
 
     /// The number of the last change, for [`Engine::settle`].
@@ -331,7 +340,7 @@ impl State {
         count: u64,
         visit: impl FnMut(Delivery<'_>),
     ) -> Result<u64, Error> {
-        if self.waiting(name) == 0 {
+        if self.waiting(name) == 0 && !self.is_closed() {
             return Ok(0);
         }
         let pop = |queue: &mut Queue, effect: &mut Vec<u8>| queue.pop(now, count, effect, visit);
@@ -463,7 +472,7 @@ impl State {
     fn wants_checkpoint(&self) -> bool {
         match &self.keeper {
             Keeper::File(store) => store.wants_checkpoint() && !self.checkpoint_running,
-            Keeper::Memory { .. } => false,
+            Keeper::Memory { .. } | Keeper::Closed(_) => false,
         }
     }
 

@@ -12,6 +12,8 @@ pub enum Error {
     Damaged,
     /// There is a queue already, and it was not to be replaced.
     Exists,
+    /// Its last user has let go of the place.
+    Closed,
     /// The system refused something, such as the socket for other processes.
     System(std::io::Error),
 }
@@ -22,6 +24,7 @@ impl fmt::Display for Error {
             Error::Store(error) => error.fmt(f),
             Error::Damaged => f.write_str("an earlier operation failed halfway"),
             Error::Exists => f.write_str("there is such a queue already"),
+            Error::Closed => f.write_str("it was closed"),
             Error::System(error) => error.fmt(f),
         }
     }

@@ -30,7 +30,7 @@ pub fn generation() -> u64 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// A place in the table, taken until this is dropped: before the descriptor is closed.
+/// A place in the table, taken until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Entry(usize);
 
@@ -61,6 +61,15 @@ pub(crate) fn open<T, E: From<io::Error>>(
         }
     }
     Err(io::Error::other("too many connections").into())
+}
+
+/// Closes what was opened by [`open`], so that no fork comes between that and its leaving the
+/// table.
+pub(crate) fn close<R>(entry: Entry, close: impl FnOnce() -> R) -> R {
+    let _gate = Gate::enter();
+    let closed = close();
+    drop(entry);
+    closed
 }
 
 struct Gate;

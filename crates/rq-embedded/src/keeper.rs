@@ -15,6 +15,8 @@ pub(crate) enum Keeper {
     },
     /// A change is in the store before it counts.
     File(Box<Store<Files>>),
+    /// The last user has let go of them.
+    Closed(Queues),
 }
 
 impl Keeper {
@@ -27,14 +29,14 @@ impl Keeper {
 
     pub(crate) fn queues(&self) -> &Queues {
         match self {
-            Keeper::Memory { queues, .. } => queues,
+            Keeper::Memory { queues, .. } | Keeper::Closed(queues) => queues,
             Keeper::File(store) => store.queues(),
         }
     }
 
     pub(crate) fn store(&mut self) -> Option<&mut Store<Files>> {
         match self {
-            Keeper::Memory { .. } => None,
+            Keeper::Memory { .. } | Keeper::Closed(_) => None,
             Keeper::File(store) => Some(store),
         }
     }
@@ -42,7 +44,7 @@ impl Keeper {
     /// The number of the last change that was stored.
     pub(crate) fn stored(&self) -> u64 {
         match self {
-            Keeper::Memory { .. } => 0,
+            Keeper::Memory { .. } | Keeper::Closed(_) => 0,
             Keeper::File(store) => store.appended_through(),
         }
     }
@@ -61,6 +63,7 @@ impl Keeper {
                 record.append()?;
                 Ok(pushed)
             }
+            Keeper::Closed(_) => Err(Error::Closed),
         }
     }
 
@@ -81,6 +84,7 @@ impl Keeper {
                 record.append()?;
                 Ok(produced)
             }
+            Keeper::Closed(_) => Err(Error::Closed),
         }
     }
 
@@ -101,6 +105,7 @@ impl Keeper {
                 record.append()?;
                 Ok(outcome)
             }
+            Keeper::Closed(_) => Err(Error::Closed),
         }
     }
 
@@ -124,6 +129,7 @@ impl Keeper {
                 }
                 record.append()?;
             }
+            Keeper::Closed(_) => return Err(Error::Closed),
         }
         Ok(())
     }
@@ -137,6 +143,7 @@ impl Keeper {
                 record.append()?;
                 Ok(removed)
             }
+            Keeper::Closed(_) => Err(Error::Closed),
         }
     }
 }

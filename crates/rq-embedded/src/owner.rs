@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, Weak};
 use std::thread::JoinHandle;
 
@@ -17,18 +18,20 @@ use crate::engine::{Engine, Sync};
 use crate::error::Error;
 use crate::fork;
 
-/// What keeps queues.
+/// What keeps queues. It counts its users: the last one to let go closes it.
 pub struct Owner {
     engine: Arc<Engine>,
-    file: Option<File>,
+    /// Changed under the lock of [`OWNERS`] only.
+    users: AtomicUsize,
+    file: Mutex<Option<File>>,
 }
 
 /// What belongs to the owner of a file.
 struct File {
-    endpoint: Option<Endpoint>,
-    housekeeper: Option<JoinHandle<()>>,
+    endpoint: Endpoint,
+    housekeeper: JoinHandle<()>,
     /// The lock's place among the descriptors that a forked child closes.
-    entry: Option<fork::Entry>,
+    entry: fork::Entry,
 }
 
 /// A place of this process, in this generation.
@@ -45,25 +48,31 @@ static OWNERS: LazyLock<Mutex<HashMap<Place, Weak<Owner>>>> = LazyLock::new(Mute
 static NAMED: LazyLock<Mutex<Vec<Arc<Owner>>>> = LazyLock::new(Mutex::default);
 
 impl Owner {
-    /// Queues in memory: those of a name, which all who give it share, or new ones.
+    fn new(engine: Arc<Engine>, file: Option<File>) -> Arc<Self> {
+        Arc::new(Self {
+            engine,
+            users: AtomicUsize::new(1),
+            file: Mutex::new(file),
+        })
+    }
+
+    /// Queues in memory: those of a name, which all who give it share for as long as the process
+    /// lives, or new ones.
     ///
     /// # Errors
     /// [`Error::Damaged`]
     pub fn memory(name: Option<&str>) -> Result<Arc<Self>, Error> {
         fork::watch()?;
-        let new = || {
-            Arc::new(Self {
-                engine: Arc::new(Engine::memory()),
-                file: None,
-            })
-        };
+        let new = || Self::new(Arc::new(Engine::memory()), None);
         let Some(name) = name else { return Ok(new()) };
         let place = Place::Memory(fork::generation(), name.into());
         let mut owners = OWNERS.lock()?;
         if let Some(owner) = owners.get(&place).and_then(Weak::upgrade) {
+            owner.users.fetch_add(1, Ordering::Relaxed);
             return Ok(owner);
         }
         let owner = new();
+        owner.users.fetch_add(1, Ordering::Relaxed);
         owners.insert(place, Arc::downgrade(&owner));
         NAMED.lock()?.push(Arc::clone(&owner));
         Ok(owner)
@@ -77,7 +86,13 @@ impl Owner {
         let Some(place) = Place::of_file(path) else {
             return Ok(None);
         };
-        Ok(OWNERS.lock()?.get(&place).and_then(Weak::upgrade))
+        let owners = OWNERS.lock()?;
+        let owner = owners.get(&place).and_then(Weak::upgrade);
+        let owner = owner.filter(|owner| owner.users.load(Ordering::Relaxed) > 0);
+        if let Some(owner) = &owner {
+            owner.users.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(owner)
     }
 
     /// Becomes the owner of a file. `uuid` is for one that is made; without it none is made.
@@ -101,23 +116,16 @@ impl Owner {
             },
         )?;
         let engine = Arc::new(Engine::of(store, background));
-        let mut owner = Self {
-            engine: Arc::clone(&engine),
-            file: Some(File {
-                endpoint: None,
-                housekeeper: None,
-                entry: Some(entry),
-            }),
-        };
         let endpoint = Endpoint::start(Arc::clone(&engine), path)?;
-        let keep_house = move || engine.keep_house();
+        let house = Arc::clone(&engine);
         let thread = std::thread::Builder::new().name("reliableq-house".to_owned());
-        let housekeeper = thread.spawn(keep_house)?;
-        if let Some(file) = &mut owner.file {
-            file.endpoint = Some(endpoint);
-            file.housekeeper = Some(housekeeper);
-        }
-        let owner = Arc::new(owner);
+        let housekeeper = thread.spawn(move || house.keep_house())?;
+        let file = File {
+            endpoint,
+            housekeeper,
+            entry,
+        };
+        let owner = Self::new(engine, Some(file));
         if let Some(place) = Place::of_file(path) {
             let mut owners = OWNERS.lock()?;
             owners.retain(|_, owner| owner.strong_count() > 0);
@@ -131,19 +139,26 @@ impl Owner {
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
-}
 
-impl Drop for Owner {
-    fn drop(&mut self) {
-        let Some(file) = &mut self.file else { return };
+    /// One user lets go; the last one closes, which may take the time of a sync.
+    ///
+    /// # Errors
+    /// When the last changes may not be durable.
+    pub fn release(&self) -> Result<(), Error> {
+        let owners = OWNERS.lock()?;
+        let last = self.users.fetch_sub(1, Ordering::Relaxed) == 1;
+        drop(owners);
+        if last { self.close() } else { Ok(()) }
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        let Some(file) = self.file.lock()?.take() else {
+            return self.engine.finish();
+        };
         self.engine.stop();
-        file.endpoint = None;
-        if let Some(housekeeper) = file.housekeeper.take() {
-            let _ = housekeeper.join();
-        }
-        // Who needs to know is told by its own call: under `always` all of them have settled.
-        let _ = self.engine.finish();
-        file.entry = None;
+        drop(file.endpoint);
+        let _ = file.housekeeper.join();
+        fork::close(file.entry, || self.engine.finish())
     }
 }
 
