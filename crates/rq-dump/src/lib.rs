@@ -159,7 +159,9 @@ fn load(reader: &mut Reader) -> Result<Queue, Refusal> {
         if ended {
             return Err(damaged("a part behind the end of the snapshot"));
         }
-        let part = text.bytes().ok_or(damaged("a compressed string"))?;
+        let part = text
+            .bytes()
+            .ok_or(damaged("a compressed string that does not expand"))?;
         if let Some(&version) = part.first()
             && version > effect::VERSION
         {

@@ -1,9 +1,11 @@
 //! What a server dumped, for ever: the queue is described in tests/module/test_versions.py.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use rq_core::{Id, Queue};
+mod support;
 
-const GOLDEN: &[u8] = include_bytes!("../../../tests/module/golden/version-1.dump");
+use rq_core::{Id, Queue};
+use support::GOLDEN;
+
 const MADE: u64 = 1_900_000_000_000;
 
 fn check(queue: &Queue) {
