@@ -67,14 +67,9 @@ impl Survey {
 ///
 /// # Errors
 /// [`Error::Missing`] when there is no store, or one that is not made yet; [`Error::Corrupt`],
-/// [`Error::Newer`] and [`Error::Io`].
+/// [`Error::Newer`], [`Error::Denied`] and [`Error::Io`].
 pub fn identity<S: Storage>(storage: &S) -> Result<[u8; 16], Error> {
-    match read_identity(storage) {
-        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-            Err(Error::Missing)
-        }
-        identity => identity,
-    }
+    read_identity(storage).map_err(Error::or_missing)
 }
 
 /// Reads the identity file.

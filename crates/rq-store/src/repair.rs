@@ -4,6 +4,9 @@
 //! does not fit since something before it is missing, is listed. Messages are rather kept than
 //! dropped: one whose acknowledgement does not fit comes again.
 
+use std::fmt;
+use std::io;
+
 use rq_core::snapshot::{self, Loader};
 use rq_core::{Error as CoreError, Queue};
 
@@ -31,6 +34,18 @@ pub struct Loss {
     pub reason: &'static str,
 }
 
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            file,
+            offset,
+            bytes,
+            reason,
+        } = self;
+        write!(f, "{file}, {bytes} bytes at {offset}: {reason}")
+    }
+}
+
 /// What repairing a store came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repaired {
@@ -45,14 +60,16 @@ pub struct Repaired {
 /// Writes what is whole of one store into a new one. The damaged one is not changed.
 ///
 /// # Errors
-/// [`Error::Busy`] when the damaged store is in use; [`Error::Newer`]; [`Error::Foreign`] when there is a
-/// store or something else where the new one is to be; [`Error::Io`] and [`Error::Full`] as the disks say.
+/// [`Error::Missing`] when there is nothing to repair; [`Error::Busy`] when the damaged store is in use;
+/// [`Error::Newer`]; [`Error::Foreign`] when there is a store or something else where the new one is to
+/// be; [`Error::Corrupt`] when no file has a whole header, so that nothing of it can be known; [`Error::Io`],
+/// [`Error::Denied`] and [`Error::Full`] as the disks say.
 pub fn repair<S: Storage, T: Storage>(
     mut from: S,
     to: T,
     options: Options,
 ) -> Result<Repaired, Error> {
-    let survey = Survey::of(&from)?;
+    let survey = Survey::of(&from).map_err(Error::or_missing)?;
     if survey.segments.is_empty() && survey.checkpoints.is_empty() {
         return Err(Error::Missing);
     }
@@ -95,7 +112,7 @@ impl Salvage {
             Err(Error::Corrupt { reason, .. }) => {
                 self.lose(Kind::Identity, 0, HEADER as u64, reason);
             }
-            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 self.lose(Kind::Identity, 0, HEADER as u64, "the file is missing");
             }
             Err(error) => return Err(error),
@@ -106,8 +123,8 @@ impl Salvage {
         for kind in checkpoints.chain(segments) {
             match read(from, kind).and_then(|bytes| layout::read_header(kind, &bytes)) {
                 Ok(uuid) => return Ok(uuid),
-                Err(error @ Error::Newer { .. }) => damaged = error,
-                Err(_) => {}
+                Err(Error::Corrupt { .. }) => {}
+                Err(error) => damaged = error,
             }
         }
         Err(damaged)
@@ -127,8 +144,8 @@ impl Salvage {
                     self.queues = queues;
                     return Ok(through);
                 }
-                Err(error @ (Error::Newer { .. } | Error::Io { .. })) => return Err(error),
-                _ => {}
+                Ok(_) | Err(Error::Corrupt { .. }) => {}
+                Err(error) => return Err(error),
             }
         }
         let Some(&through) = survey.checkpoints.last() else {

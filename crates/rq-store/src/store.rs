@@ -81,12 +81,7 @@ impl<S: Storage> Store<S> {
             let made = storage.make_directory();
             made.map_err(|error| Error::io("make", ".", error))?;
         }
-        let survey = match Survey::of(&storage) {
-            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                return Err(Error::Missing);
-            }
-            survey => survey?,
-        };
+        let survey = Survey::of(&storage).map_err(Error::or_missing)?;
         if !survey.has_lock {
             ensure_new(&survey, &options)?;
         }
@@ -181,8 +176,8 @@ impl<S: Storage> Store<S> {
     /// Begins a record.
     ///
     /// # Errors
-    /// [`Error::Poisoned`]; [`Error::Full`] while there is no room; [`Error::Io`] when a new segment can't be
-    /// made. Nothing was changed then.
+    /// [`Error::Poisoned`]; [`Error::Full`] while there is no room; [`Error::Denied`] and [`Error::Io`] when a
+    /// new segment can't be made. Nothing was changed then.
     pub fn record(&mut self) -> Result<Record<'_, S>, Error> {
         self.log.ensure_ready()?;
         let limit = self.options.segment_bytes;
@@ -276,8 +271,8 @@ impl<S: Storage> Store<S> {
     /// nothing while another checkpoint is being written.
     ///
     /// # Errors
-    /// [`Error::Full`] and [`Error::Io`] when it can't be written: the store goes on with the log,
-    /// and wants the next checkpoint later. [`Error::Poisoned`] when it is not known what is durable.
+    /// [`Error::Full`], [`Error::Denied`] and [`Error::Io`] when it can't be written: the store goes on
+    /// with the log, and wants the next checkpoint later. [`Error::Poisoned`] when it is not known what is durable.
     pub fn checkpoint(&mut self) -> Result<(), Error> {
         match self.begin_checkpoint()? {
             Some(begun) => self.end_checkpoint(begun.run()),
