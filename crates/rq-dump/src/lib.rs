@@ -111,8 +111,8 @@ fn next_part<'a>(reader: &mut Reader<'a>) -> Result<Option<reader::Text<'a>>, Re
     }
 }
 
-/// Checks what follows the value: the server's version and the checksum. The servers take a checksum of 0 for
-/// one that was not computed.
+/// Checks what follows the value: the server's version and the checksum. One of 0 was not computed, as
+/// in RDB files; the supported servers neither write nor restore such a dump.
 fn check_footer(bytes: &[u8], offset: usize) -> Result<(), Refusal> {
     let footer = bytes.get(offset..).unwrap_or_default();
     let Some((&[low, high, ref checksum @ ..], behind)) = footer.split_first_chunk::<FOOTER_SIZE>()
