@@ -58,7 +58,7 @@ pub(crate) struct Log<F> {
     /// Bytes appended since the log was opened.
     appended: u64,
     poison: Option<String>,
-    /// Bytes for which there was no room when it was last tried.
+    /// The most bytes for which there was no room, until there is.
     lacking: usize,
 }
 
@@ -153,17 +153,20 @@ impl<F: File> Log<F> {
         Error::Poisoned { cause }
     }
 
-    /// Refuses when nothing can be appended: the log is poisoned, or there was no room and is none yet.
-    pub(crate) fn ensure_ready(&mut self) -> Result<(), Error> {
+    /// Refuses when nothing can be appended: the log is poisoned, or there was no room and is none yet
+    /// for so many bytes; no more are asked for than were lacking.
+    pub(crate) fn ensure_ready(&mut self, bytes: usize) -> Result<(), Error> {
         if let Some(cause) = &self.poison {
             let cause = cause.clone();
             return Err(Error::Poisoned { cause });
         }
         if self.lacking > 0 {
             // Zeros are no record: were they left behind, they would be cut.
-            self.write(&vec![0; self.lacking])?;
+            self.write(&vec![0; self.lacking.min(bytes)])?;
             self.cut("make room in")?;
-            self.lacking = 0;
+            if bytes >= self.lacking {
+                self.lacking = 0;
+            }
         }
         Ok(())
     }
@@ -237,7 +240,7 @@ impl<F: File> Log<F> {
         let error = Error::io("write", &self.segment.name, error);
         self.cut("cut a failed write from")?;
         if matches!(error, Error::Full { .. }) {
-            self.lacking = bytes.len();
+            self.lacking = self.lacking.max(bytes.len());
         }
         Err(error)
     }

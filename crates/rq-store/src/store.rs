@@ -17,6 +17,9 @@ use crate::record;
 use crate::recover::{self, Survey, Torn};
 use crate::storage::{File, Storage};
 
+/// Bytes that suffice for most records without their payloads.
+const SMALL: usize = 4096;
+
 /// How a store is opened and kept.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -173,13 +176,26 @@ impl<S: Storage> Store<S> {
 
     // ---- changing ----
 
-    /// Begins a record.
+    /// Begins a record of any size.
     ///
     /// # Errors
-    /// [`Error::Poisoned`]; [`Error::Full`] while there is no room; [`Error::Denied`] and [`Error::Io`] when a
-    /// new segment can't be made. Nothing was changed then.
+    /// [`Error::Poisoned`]; [`Error::Full`] while there is no room for the largest record that was refused;
+    /// [`Error::Denied`] and [`Error::Io`] when a new segment can't be made. Nothing was changed then.
     pub fn record(&mut self) -> Result<Record<'_, S>, Error> {
-        self.log.ensure_ready()?;
+        self.begin_record(usize::MAX)
+    }
+
+    /// Begins a record with payloads of so many bytes; none for a pop or an acknowledgement, which then
+    /// goes on where there was no room for a large push. A record may become larger than that.
+    ///
+    /// # Errors
+    /// As [`Store::record`], but [`Error::Full`] only while there is no room for this one.
+    pub fn record_for(&mut self, bytes: usize) -> Result<Record<'_, S>, Error> {
+        self.begin_record(bytes.saturating_add(SMALL))
+    }
+
+    fn begin_record(&mut self, room: usize) -> Result<Record<'_, S>, Error> {
+        self.log.ensure_ready(room)?;
         let limit = self.options.segment_bytes;
         self.log.roll_at(&self.storage, limit)?;
         self.log.begin(&mut self.buffer);

@@ -226,6 +226,44 @@ fn a_full_disk_is_met_before_anything_changes() {
     assert_eq!(Some(&state(store.queues())), driver.states.last());
 }
 
+/// A large push that has no room is not in the way of what is small.
+#[test]
+fn acknowledgements_go_on_where_a_large_push_has_no_room() {
+    let disk = Disk::default();
+    let (mut store, _) = open(&disk).unwrap();
+    let mut driver = Driver::new(&store, false);
+    driver.run(&mut store, &push(100)).unwrap();
+    disk.set_capacity(Some(12_000));
+    let full = driver.run(&mut store, &push(20_000));
+    assert!(matches!(full, Err(Error::Full { .. })), "{full:?}");
+    assert!(matches!(store.record(), Err(Error::Full { .. })));
+    assert!(matches!(store.record_for(20_000), Err(Error::Full { .. })));
+    let mut ids = Vec::new();
+    let mut record = store.record_for(0).unwrap();
+    record.change(b"emails", |q, effect| {
+        q.pop(9, 1, effect, |m| ids.push(m.id))
+    });
+    record.append().unwrap();
+    let mut record = store.record_for(0).unwrap();
+    record.change(b"emails", |q, effect| {
+        q.acknowledge(ids.into_iter(), &mut Vec::new(), effect);
+    });
+    record.append().unwrap();
+    assert!(store.queues().is_empty());
+    // It is not forgotten what was lacking, until that is there.
+    assert!(matches!(store.record(), Err(Error::Full { .. })));
+    disk.set_capacity(Some(1_000));
+    assert!(matches!(store.record_for(0), Err(Error::Full { .. })));
+    disk.set_capacity(Some(12_000));
+    assert!(matches!(store.record(), Err(Error::Full { .. })));
+    disk.set_capacity(None);
+    store.record().unwrap();
+    let held = state(store.queues());
+    drop(store);
+    let (store, opened) = open(&disk).unwrap();
+    assert_eq!((state(store.queues()), opened.torn), (held, None));
+}
+
 #[test]
 fn a_record_that_is_dropped_leaves_no_trace() {
     let disk = Disk::default();
