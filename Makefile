@@ -48,8 +48,9 @@ bench: build .venv/.test .venv/.bench ## Measure the module against Streams and 
 	@command -v valgrind >/dev/null || tools/apt-install valgrind
 	$(BIN)/python -m bench $(BENCH)
 
-serve: $(MODULE) ## Run a server with the module, on port PORT
-	@tools/serve '$(PORT)' $(MODULE)
+serve: build ## Run a server with the module, on port PORT; its data stay in .serve/PORT
+	@server=$$(tools/servers redis-7.0); \
+	exec $(BIN)/reliableq serve --url 'redis://localhost:$(PORT)' --data '.serve/$(PORT)' --server "$$server"
 
 wheel: dist/.built ## Leave a wheel in dist/, with the module inside
 	@ls dist/*.whl

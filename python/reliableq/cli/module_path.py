@@ -1,26 +1,28 @@
 """`reliableq module-path`: where the Redis module of this package is."""
 
-import argparse
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    Subcommands = argparse._SubParsersAction[argparse.ArgumentParser]
+import click
+
+from reliableq.cli import show
+from reliableq.cli.exits import Failure
 
 MODULE = Path(__file__).resolve().parent.parent / "librq_module.so"
 
 
-def add(subcommands: "Subcommands") -> None:
-    text = "print the path of the Redis module that this package carries"
-    parser = subcommands.add_parser("module-path", help=text, description=f"{text.capitalize()}.")
-    parser.set_defaults(run=run)
+@click.command("module-path", short_help="Print where the Redis module is.")
+@show.as_json
+def module_path(as_json: bool) -> None:
+    """Print the path of the Redis module that this package carries, for `loadmodule`.
+
+    --json prints {"path"}.
+    """
+    path = str(found())
+    show.document({"path": path}) if as_json else show.line(path)
 
 
-def run(options: argparse.Namespace) -> int:
+def found() -> Path:
+    """The module, or an error that says how to get it."""
     if not MODULE.is_file():
-        remedy = "run `make build` in a clone, or install a wheel"
-        print(f"reliableq: the Redis module is not at {MODULE}; {remedy}", file=sys.stderr)
-        return 1
-    print(MODULE)
-    return 0
+        raise Failure(f"the Redis module is not at {MODULE}; run `make build` in a clone, or install a wheel")
+    return MODULE

@@ -1,0 +1,93 @@
+"""How the command ends: its exit codes, and the line that says what went wrong."""
+
+import os
+import sys
+import traceback
+
+import click
+
+from reliableq.errors import Error, InvalidArgument, InvalidType, Unavailable, UnsupportedURL
+
+DONE = 0
+NOTHING = 1
+"""Nothing was found, or not all was done; no error."""
+USAGE = 2
+UNREACHABLE = 3
+FAILED = 4
+DEFECT = 70
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+"""What a shell shows for a program that SIGPIPE ended."""
+
+HELP = """\b
+Exit codes:
+  0    done
+  1    nothing found, or nothing done: no message to pop, none acknowledged,
+       something lost in a repair
+  2    wrong usage
+  3    the place that the URL names can't be reached
+  4    it refused, or something else failed; the message says what
+  70   a defect of this program
+  130  interrupted with Ctrl-C
+  141  whoever reads the output has ended
+"""
+
+DEBUG = "RELIABLEQ_DEBUG"
+"""The environment variable that asks for tracebacks."""
+
+
+class Failure(click.ClickException):
+    """What a subcommand could not do, for a reason outside of the package."""
+
+    exit_code = FAILED
+
+
+def report(error: BaseException) -> int:
+    """Tells of an error on standard error, in one line, and returns the exit code."""
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    if isinstance(error, BrokenPipeError):
+        _forget_output()
+        return BROKEN_PIPE
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return INTERRUPTED
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+    else:
+        tell(_line(error))
+    return _code(error)
+
+
+def tell(line: str) -> None:
+    """Writes a line to standard error, where people look and pipes don't."""
+    click.echo(f"reliableq: {' '.join(line.split())}", err=True)
+
+
+def _line(error: BaseException) -> str:
+    if isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx else "reliableq"
+        return f"{error.format_message().rstrip('.?')}; see `{path} --help`"
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, Error):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    return f"a defect, {type(error).__name__}: {error}; set {DEBUG}=1 to see where, and report it"
+
+
+def _code(error: BaseException) -> int:
+    if isinstance(error, click.ClickException):
+        return error.exit_code
+    if isinstance(error, Unavailable):
+        return UNREACHABLE
+    if isinstance(error, InvalidArgument | InvalidType | UnsupportedURL):
+        return USAGE
+    return FAILED if isinstance(error, Error | OSError) else DEFECT
+
+
+def _forget_output() -> None:
+    """Lets the interpreter flush what is left to nowhere when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -1,0 +1,151 @@
+"""`reliableq pop`, `ack`, `recover` and `inspect`."""
+
+import base64
+import re
+
+import pytest
+import reliableq
+
+from tests.cli.program import Program
+
+STYLE = re.compile(r"\x1b\[[\d;]*m")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def test_pop_prints_id_and_body(program: Program, queue: reliableq.Queue) -> None:
+    ids = queue.push_many([b"a", b"b", b"c"])
+    assert program("pop", "q").lines == [f"{ids[0]}\ta"]
+    assert program("pop", "q", "--count", "9").lines == [f"{ids[1]}\tb", f"{ids[2]}\tc"]
+    assert [message.id for message in queue.inspect(pending=True)] == ids
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        (b"a\nb\tc\r\\", r"a\nb\tc\r\\"),
+        ("ä 漢".encode(), "ä 漢"),
+        (b"\xff\x00", r"\xff\x00"),
+        ("\x1b[31m\u2028".encode(), r"\x1b[31m\xe2\x80\xa8"),
+        (b"", ""),
+    ],
+)
+def test_a_body_is_one_line_whatever_it_holds(
+    program: Program, queue: reliableq.Queue, body: bytes, shown: str
+) -> None:
+    id = queue.push(body)
+    assert program("pop", "q").output.decode() == f"{id}\t{shown}\n"
+
+
+def test_pop_of_nothing_ends_with_1(program: Program) -> None:
+    ended = program("pop", "q")
+    assert (ended.code, ended.output, ended.error) == (1, b"", "")
+    ended = program("pop", "q", "--json", "--timeout", "0.01")
+    assert (ended.code, ended.json) == (1, [])
+
+
+def test_json_tells_all_of_a_message(program: Program, queue: reliableq.Queue) -> None:
+    ids = queue.push_many(["ä\n".encode(), b"\xff"])
+    (waiting, _) = program("inspect", "q", "--json").json
+    assert waiting["state"] == "waiting" and waiting["deliveries"] == 0 and waiting["last_delivery"] is None
+    first, second = program("pop", "q", "--count", "2", "--json").json
+    assert set(first) == {"queue", "id", "state", "deliveries", "enqueued", "last_delivery", "body"}
+    assert (first["queue"], first["id"], first["state"], first["deliveries"]) == ("q", ids[0], "delivered", 1)
+    assert first["body"] == "ä\n"
+    assert TIME.fullmatch(first["enqueued"]) and TIME.fullmatch(first["last_delivery"])
+    assert "body" not in second and base64.b64decode(second["body_base64"]) == b"\xff"
+
+
+def test_raw_is_the_bodies_alone(program: Program, queue: reliableq.Queue) -> None:
+    queue.push_many([b"\xff\\", b"b"])
+    assert program("inspect", "q", "--raw").output == b"\xff\\\nb\n"
+    assert program("pop", "q", "--raw", "--count", "2").output == b"\xff\\\nb\n"
+    assert program("recover", "q", "--elapsed", "0", "--raw").output == b"\xff\\\nb\n"
+
+
+def test_what_can_not_be_printed_as_asked_is_not_taken(program: Program, queue: reliableq.Queue) -> None:
+    queue.push(b"a")
+    assert program("pop", "q", "--raw", "--json").code == 2
+    assert len(queue.inspect()) == 1
+
+
+def test_pop_with_ack_lets_go(program: Program, queue: reliableq.Queue) -> None:
+    queue.push_many([b"a", b"b"])
+    assert program("pop", "q", "--ack", "--raw").output == b"a\n"
+    assert len(queue) == 1
+
+
+def test_pop_waits(program: Program, queue: reliableq.Queue) -> None:
+    with program.start("pop", "q", "--timeout", "forever") as process:
+        id = queue.push(b"a")
+        assert process.communicate()[0].decode() == f"{id}\ta\n"
+    assert process.returncode == 0
+
+
+def test_ack_by_argument(program: Program, queue: reliableq.Queue) -> None:
+    ids = queue.push_many([b"a", b"b", b"c"])
+    queue.pop_many(2)
+    ended = program("ack", "q", *ids)
+    assert (ended.code, ended.lines) == (0, ids[:2])
+    assert ids[2] in ended.complaint
+    ended = program("ack", "q", *ids)
+    assert (ended.code, ended.output) == (1, b"")
+
+
+def test_ack_in_json(program: Program, queue: reliableq.Queue) -> None:
+    ids = queue.push_many([b"a", b"b"])
+    queue.pop()
+    ended = program("ack", "q", *ids, "--json")
+    assert (ended.code, ended.error) == (0, "")
+    assert ended.json == {"acknowledged": [ids[0]], "missing": [ids[1]]}
+    ended = program("ack", "q", "--json")
+    assert (ended.code, ended.json) == (1, {"acknowledged": [], "missing": []})
+
+
+def test_ack_by_lines(program: Program, queue: reliableq.Queue) -> None:
+    ids = queue.push_many([b"a", b"b"])
+    queue.pop_many(2)
+    ended = program("ack", "q", stdin=f"{ids[0]}\n\n{ids[1]}\tbody of it\n".encode())
+    assert (ended.code, ended.lines) == (0, ids)
+    assert len(queue) == 0
+
+
+def test_what_is_no_id_is_refused(program: Program, queue: reliableq.Queue) -> None:
+    id = queue.push(b"a")
+    queue.pop()
+    for stdin in (b"what\n", b"\xff\n"):
+        ended = program("ack", "q", stdin=f"{id}\n".encode() + stdin)
+        assert (ended.code, ended.output) == (2, b"")
+        assert "no message ID" in ended.complaint
+    assert len(queue) == 1
+
+
+def test_recover(program: Program, queue: reliableq.Queue) -> None:
+    ids = queue.push_many([b"a", b"b"])
+    queue.pop_many(2)
+    assert program("recover", "q", "--elapsed", "60").code == 1
+    (first,) = program("recover", "q", "--elapsed", "0", "--count", "1", "--json").json
+    assert (first["id"], first["deliveries"]) == (ids[0], 2)
+    assert program("recover", "q", "--elapsed", "0", "--ack").code == 0
+    assert len(queue) == 0
+
+
+def test_inspect(program: Program, queue: reliableq.Queue) -> None:
+    ids = queue.push_many([b"a", b"b", b"c", b"d"])
+    queue.pop()
+    assert program("inspect", "q", "--start", "1").lines == [f"{ids[2]}\tc", f"{ids[3]}\td"]
+    assert program("inspect", "q", "--start", "-1").lines == [f"{ids[3]}\td"]
+    assert program("inspect", "q", "--count", "1").lines == [f"{ids[1]}\tb"]
+    assert program("inspect", "q", "--pending").lines == [f"{ids[0]}\ta"]
+    assert program("inspect", "other").code == 1
+    assert len(queue.inspect()) == 3
+
+
+def test_people_get_a_table(program: Program, queue: reliableq.Queue) -> None:
+    queue.push_many([b"[bold]a\x1b[0m", b"x" * 500])
+    shown = STYLE.sub("", program.at_terminal("inspect", "q").output.decode())
+    for id in (message.id for message in queue.inspect()):
+        assert id in shown
+    assert "deliveries" in shown and r"[bold]a\x1b[0m" in shown
+    assert "xxx…" in shown and max(map(len, shown.splitlines())) <= 100
+    nothing = program.at_terminal("pop", "other")
+    assert (nothing.code, nothing.lines) == (1, ["reliableq: no message of other"])
