@@ -137,12 +137,12 @@ impl Queues {
         }
         let applied = if let Some(queue) = self.queues.get_mut(name) {
             let applied = queue.apply(head, payloads)?;
-            // A snapshot's queue is empty until its messages follow its head.
             if scope == effect::Scope::Changes && queue.is_empty() {
                 self.queues.remove(name);
             }
             applied
-        } else if scope == effect::Scope::Creates {
+        } else if matches!(scope, effect::Scope::Creates | effect::Scope::Begins) {
+            // A snapshot's queue is empty until its messages follow its head, in the same record.
             let mut queue = Queue::default();
             let applied = queue.apply(head, payloads)?;
             self.queues.insert(name.into(), queue);
