@@ -451,7 +451,7 @@ impl State {
         let Keeper::File(store) = &self.keeper else {
             return;
         };
-        if self.background == Sync::Interval && self.sync_due.is_none() {
+        if self.background >= Sync::Interval && self.sync_due.is_none() {
             self.sync_due = Some(now.saturating_add(INTERVAL));
         }
         let due = self.sync_due.unwrap_or(u64::MAX);
