@@ -16,6 +16,16 @@ pub enum Code {
     Gap,
     /// `BADEFFECT`: bytes that are no effect of this queue.
     BadEffect,
+    /// `BUSYKEY`: there is a queue already.
+    Exists,
+    /// `FULL`: the disk of a file is full; nothing was changed, and it goes on when there is room.
+    Full,
+    /// `IOERR`: the system refused an operation on a file; nothing was changed.
+    Io,
+    /// `TOOLARGE`: more than a file takes at a time; nothing was changed.
+    TooLarge,
+    /// `POISONED`: a file takes nothing more until it is opened again.
+    Poisoned,
 }
 
 impl Code {
@@ -28,6 +38,11 @@ impl Code {
             Code::Exhausted => "EXHAUSTED",
             Code::Gap => "GAP",
             Code::BadEffect => "BADEFFECT",
+            Code::Exists => "BUSYKEY",
+            Code::Full => "FULL",
+            Code::Io => "IOERR",
+            Code::TooLarge => "TOOLARGE",
+            Code::Poisoned => "POISONED",
         }
     }
 }
