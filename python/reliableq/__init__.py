@@ -10,17 +10,24 @@ with reliableq.connect("memory:") as rq:
     message.ack()
 """
 
-from reliableq._native import __version__
+from reliableq._native import Message, __version__
 from reliableq.connection import Connection, connect
 from reliableq.errors import (
     Closed,
+    Corrupt,
     Damaged,
     Error,
     Exhausted,
+    Exists,
+    Failed,
+    Forked,
+    Full,
     InvalidArgument,
     InvalidBody,
+    InvalidDump,
     InvalidId,
     InvalidType,
+    Missing,
     MissingModule,
     MissingPackage,
     Refused,
@@ -28,7 +35,6 @@ from reliableq.errors import (
     UnsupportedURL,
     WrongType,
 )
-from reliableq.message import Message
 from reliableq.queue import Queue
 from reliableq.types import Body, Info
 
@@ -36,15 +42,22 @@ __all__ = [
     "Body",
     "Closed",
     "Connection",
+    "Corrupt",
     "Damaged",
     "Error",
     "Exhausted",
+    "Exists",
+    "Failed",
+    "Forked",
+    "Full",
     "Info",
     "InvalidArgument",
     "InvalidBody",
+    "InvalidDump",
     "InvalidId",
     "InvalidType",
     "Message",
+    "Missing",
     "MissingModule",
     "MissingPackage",
     "Queue",

@@ -1,40 +1,129 @@
 from collections.abc import Sequence
-from typing import final
+from datetime import datetime
+from typing import Protocol, TypedDict, final
 
-from reliableq.types import Body, Info, Row
+from reliableq.types import Body, Info
 
-__all__ = ["Memory", "__version__"]
+__all__ = ["Embedded", "Handle", "Message", "__version__", "file_uuid", "portable", "repair"]
 
 __version__: str
 
+class _Holder(Protocol):
+    @property
+    def name(self) -> str: ...
+    def acknowledge(self, ids: Sequence[str], /) -> list[str]: ...
+
+class _Loss(TypedDict):
+    file: str
+    offset: int
+    bytes: int
+    what: str
+
+class _Repaired(TypedDict):
+    queues: int
+    messages: int
+    losses: list[_Loss]
+
 @final
-class Memory:
-    """A connection to queues in the memory of this process: its own, or with a name those that
-    every connection with this name shares. It is a backend: see reliableq.backends.base."""
+class Message:
+    """A message of a queue. It stays in the queue until it is acknowledged."""
 
-    def __new__(cls, name: str | None = None) -> Memory: ...
-    def push(self, name: str, bodies: Sequence[Body]) -> list[str]:
-        """Appends messages, all of them or none, and returns their IDs."""
+    def __new__(
+        cls, holder: _Holder, id: str, body: bytes, state: str, deliveries: int, last_delivery: int
+    ) -> Message: ...
+    @property
+    def id(self) -> str:
+        """Its ID, `milliseconds-sequence`."""
 
-    def pop(self, name: str, count: int, timeout: int | None) -> list[Row]:
-        """Delivers up to `count` waiting messages. When there are none, waits for the first until
-        `timeout` is over, for ever when it is None."""
+    @property
+    def body(self) -> bytes:
+        """Its payload."""
 
-    def acknowledge(self, name: str, ids: Sequence[str]) -> list[str]:
-        """Lets go of delivered messages; returns the IDs of those that this call let go."""
+    @property
+    def queue(self) -> str:
+        """Name of its queue."""
 
-    def recover(self, name: str, count: int, elapsed: int) -> list[Row]:
-        """Delivers again up to `count` messages that were delivered at least `elapsed` ago."""
+    @property
+    def state(self) -> str:
+        """Where it stood when it was given: "waiting" or "delivered"."""
 
-    def inspect(self, name: str, start: int, count: int, pending: bool) -> list[Row]:
-        """Messages from a position on, the waiting or the delivered ones."""
+    @property
+    def deliveries(self) -> int:
+        """How often it was delivered, this time included."""
 
-    def length(self, name: str) -> int:
-        """The number of messages that the queue holds."""
+    @property
+    def enqueued(self) -> datetime:
+        """When it was pushed."""
 
-    def info(self, name: str) -> Info | None:
-        """The queue in numbers, or None when it holds nothing."""
+    @property
+    def last_delivery(self) -> datetime | None:
+        """When it was last delivered; None for one that still waits."""
 
-    def close(self) -> None:
-        """Ends this connection: every later call raises, and so does one that waits. Other
-        connections to the same queues go on."""
+    def ack(self) -> bool:
+        """Says that the work on it is done, so that the queue lets go of it.
+
+        Returns whether this call did it: not when it was acknowledged before, or still waits.
+        """
+
+@final
+class Handle:
+    """A queue of a connection, by its name. See reliableq.backends.base."""
+
+    @property
+    def name(self) -> str: ...
+    def push(self, body: Body) -> str: ...
+    def push_many(self, bodies: Sequence[Body]) -> list[str]: ...
+    def produce(self, producer: bytes, sequence: int, bodies: Sequence[Body]) -> list[str | None]:
+        """Appends messages that a producer numbers, those that are stored already left out. Returns
+        the IDs, None where one is not remembered."""
+
+    def pop(self) -> Message | None: ...
+    def pop_many(self, count: int, timeout: int | None) -> list[Message]: ...
+    def acknowledge(self, ids: Sequence[str]) -> list[str]: ...
+    def recover(self, count: int, elapsed: int) -> list[Message]: ...
+    def inspect(self, start: int, count: int, pending: bool) -> list[Message]: ...
+    def range(self, first: str, last: str, count: int, reverse: bool) -> list[Message]: ...
+    def split(self, parts: int) -> list[str]: ...
+    def length(self) -> int: ...
+    def info(self) -> Info | None: ...
+    def dump(self) -> bytes | None: ...
+
+@final
+class Embedded:
+    """A connection to queues in the memory of this process, or in a file that it owns.
+    It is a backend: see reliableq.backends.base."""
+
+    @staticmethod
+    def memory(name: str | None) -> Embedded:
+        """Queues in memory: new ones, or with a name those that every connection with this name
+        shares for as long as the process lives."""
+
+    @staticmethod
+    def file(path: str, sync: str, uuid: bytes | None) -> Embedded | None:
+        """Queues of a file, as its owner; None when another process owns it. `sync` is "always",
+        "interval" or "os"; `uuid` is for a file that is made, and without it none is made."""
+
+    @property
+    def torn(self) -> str | None:
+        """What was cut from the end of the file when it was opened, if anything."""
+
+    @property
+    def forked(self) -> bool:
+        """Whether this process was forked from the one that made this connection."""
+
+    def queue(self, name: str, successor: object | None = None) -> Handle:
+        """The queue of a name. In a forked child its calls go to the `successor`, where there is one."""
+
+    def names(self) -> list[str]: ...
+    def restore(self, name: str, data: bytes, replace: bool) -> None: ...
+    def close(self) -> None: ...
+
+def file_uuid(path: str) -> str:
+    """The UUID of a file, as 32 hexadecimal digits. It is neither opened nor locked."""
+
+def repair(source: str, destination: str, uuid: bytes) -> _Repaired:
+    """Writes what is whole of a damaged file into a new one with this UUID, and tells what was
+    saved and what was not."""
+
+def portable(data: bytes) -> bytes:
+    """What DUMP of any server gave, in the form that all of them take."""

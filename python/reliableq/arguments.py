@@ -1,6 +1,7 @@
 """What callers may give: checked, and brought into the form that backends take."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from operator import index
@@ -14,6 +15,12 @@ LARGEST = (1 << 63) - 1
 
 LONGEST = 60
 """So many characters of a refused text are shown."""
+
+MOST_PARTS = 65_536
+"""So many parts a queue can be cut into."""
+
+ID = re.compile(r"(0|[1-9][0-9]{0,19})-(0|[1-9][0-9]{0,19})", re.ASCII)
+"""What an ID looks like; a backend sees whether its numbers fit 64 bits."""
 
 DECODE = "turn an ID into text with id.decode()"
 
@@ -83,6 +90,41 @@ def check_start(start: int) -> int:
     if not -LARGEST - 1 <= start <= LARGEST:
         raise InvalidArgument(f"start is {_shown(start)}", f"expected a whole number from -2**63 to {LARGEST}")
     return start
+
+
+def check_parts(parts: int) -> int:
+    """A number of parts that a queue is cut into."""
+    parts = _whole("parts", parts)
+    if not 1 <= parts <= MOST_PARTS:
+        raise InvalidArgument(f"parts is {_shown(parts)}", f"expected a whole number from 1 to {MOST_PARTS}")
+    return parts
+
+
+def check_bound(name: str, bound: str | None, end: str) -> str:
+    """A bound of a range: an ID, or `(` and an ID that is left out; None for the end."""
+    if bound is None:
+        return end
+    if not isinstance(bound, str):
+        remedy = DECODE if isinstance(bound, Body) else "give an ID, or None for the end of the queue"
+        raise InvalidType(f"{name} is an ID as a str, not {_type(bound)}", remedy)
+    if not ID.fullmatch(bound.removeprefix("(")) or not is_encodable(bound):
+        remedy = "expected milliseconds-sequence, such as 1601155608777-1, or ( and an ID that is left out"
+        raise InvalidId(f"{_shortened(bound)} is no bound of a range", remedy)
+    return bound
+
+
+def check_flag(name: str, flag: bool) -> bool:
+    """A switch that is on or off."""
+    if not isinstance(flag, bool):
+        raise InvalidType(f"{name} is a bool, not {_type(flag)}", "give True or False")
+    return flag
+
+
+def check_dump(data: Body) -> bytes:
+    """A queue as bytes."""
+    if isinstance(data, str) or not isinstance(data, Body):
+        raise InvalidType(f"a dump is bytes, not {_type(data)}", "give what dump() of a queue gave")
+    return bytes(data)
 
 
 def check_pending(pending: bool) -> bool:

@@ -2,9 +2,11 @@
 
 from types import TracebackType
 
+from reliableq.arguments import check_dump, check_flag, check_name
 from reliableq.backends.base import Backend
 from reliableq.backends.select import Place, open_backend
 from reliableq.queue import Queue
+from reliableq.types import Body
 
 
 class Connection:
@@ -18,7 +20,20 @@ class Connection:
 
     def queue(self, name: str) -> Queue:
         """The queue of this name. It comes to be with its first message, and ends with its last one."""
-        return Queue(self._backend, name, self._place)
+        return Queue(self._backend.queue(check_name(name)), self._place)
+
+    def names(self) -> list[str]:
+        """The names of the queues that hold messages, sorted."""
+        return self._backend.names()
+
+    def restore(self, name: str, data: Body, replace: bool = False) -> Queue:
+        """Makes a queue of what dump() of one gave, or DUMP of a server, with its lists, counts and IDs.
+
+        One of this name that is there already is replaced only if `replace` says so.
+        """
+        name, replace = check_name(name), check_flag("replace", replace)
+        self._backend.restore(name, check_dump(data), replace)
+        return self.queue(name)
 
     def close(self) -> None:
         """Ends the connection: later calls raise Closed, and so do those that wait."""
@@ -40,7 +55,8 @@ def connect(place: Place) -> Connection:
     """Connects to the place that a URL names, best in a `with` statement, which closes the connection.
 
     `memory:` is queues in memory that only this connection sees; they end with it. `memory:name` is queues that all
-    connections of this process with the same name share; they end with the process. `redis://host:port/number`,
+    connections of this process with the same name share; they end with the process. `file:path` is queues in a
+    directory, which processes of this machine share; options: `?sync=always`, `interval` or `os`. `redis://host:port/number`,
     `rediss://` and `unix:///path` are queues of a server that has loaded the module. A client of redis-py, a
     redis.Redis, may stand for its URL: it is neither closed nor changed.
     """

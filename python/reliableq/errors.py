@@ -43,6 +43,13 @@ class InvalidBody(InvalidType):
     """
 
 
+class InvalidDump(InvalidArgument):
+    """Bytes that are no dump of a queue, or a damaged one. Nothing was changed.
+
+    Remedy: give what dump() of a queue gave, or DUMP of its key.
+    """
+
+
 class UnsupportedURL(Error, ValueError):
     """A URL that names no place that queues can be in.
 
@@ -71,8 +78,50 @@ class Damaged(Error):
     """
 
 
+class Forked(Error):
+    """A call in a forked child on a queue in memory, which is its parent's. Nothing was changed.
+
+    Remedy: connect after forking, or use a place that processes can share.
+    """
+
+
+class Exists(Error):
+    """A queue of this name is there already, and was not to be replaced. Nothing was changed.
+
+    Remedy: use another name, or replace=True.
+    """
+
+
+class Missing(Error):
+    """A file that is not there, and that this call does not make.
+
+    Remedy: see whether the path is right.
+    """
+
+
+class Corrupt(Error):
+    """A file that is damaged, and not because its last write was cut short. Nothing was changed.
+
+    Remedy: restore a copy, or save what is whole with `reliableq repair`.
+    """
+
+
+class Full(Error):
+    """No room on the disk. Nothing was changed.
+
+    Remedy: make room, and call again.
+    """
+
+
+class Failed(Error):
+    """A file that can't be used: missing rights, a disk that failed, something else in its place.
+
+    Remedy: the message says what the system said.
+    """
+
+
 class Unavailable(Error):
-    """A server that can't be reached, did not answer in time, or can't answer yet.
+    """A server, or the owner of a file, that can't be reached, did not answer in time, or can't answer yet.
 
     Remedy: the message says what became of the call, and what to do.
     """
@@ -96,6 +145,14 @@ class Refused(Error):
     """A server that refuses a call: by its rights, for want of memory, or as a replica.
 
     Remedy: the message says what the server demands.
+    """
+
+
+class Gap(Refused):
+    """A place that knows less of this connection's pushes than it was told before: it was restored, or replaced.
+    Nothing was stored.
+
+    Remedy: push again.
     """
 
 

@@ -3,12 +3,27 @@
 Replies are those of RESP2 and of RESP3, undecoded: what is a map in one is a flat array in the other.
 """
 
-import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
-from reliableq.errors import Error, Exhausted, InvalidBody, InvalidId, MissingModule, Refused, Unavailable, WrongType
-from reliableq.types import Body, Info, Row
+from reliableq._native import Message
+from reliableq.arguments import ID
+from reliableq.errors import (
+    Error,
+    Exhausted,
+    Exists,
+    Failed,
+    Full,
+    Gap,
+    InvalidBody,
+    InvalidDump,
+    InvalidId,
+    MissingModule,
+    Refused,
+    Unavailable,
+    WrongType,
+)
+from reliableq.types import Body, Info
 
 CHUNK_BYTES = 1 << 20
 """A push ends at about so many bytes, unless a single body is larger."""
@@ -20,9 +35,9 @@ NOTHING_SENT = "nothing was sent, so try again"
 READ_AGAIN = "it changed nothing, so call it again"
 PUSH_DOUBT = "whether it was stored is not known; when pushed again, it may be there twice"
 TAKE_DOUBT = "what it may have taken stays delivered, and recover() brings it back"
+RESTORE_DOUBT = "whether it was stored is not known, so look"
 ACK_DOUBT = "whether it was acknowledged is not known, so do it again"
 
-_ID = re.compile(r"(0|[1-9][0-9]{0,19})-(0|[1-9][0-9]{0,19})", re.ASCII)
 _ID_LIMIT = 1 << 64
 _SHOWN = 60
 
@@ -48,6 +63,21 @@ _WAITING = {"LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY"}
 """Errors that pass by themselves."""
 
 
+_FAILED = {"POISONED", "IOERR"}
+"""Errors of the disk that the owner of a file has."""
+
+
+class Holder(Protocol):
+    """The queue that a message belongs to, and is acknowledged through."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    def acknowledge(self, ids: Sequence[str], /) -> list[str]:
+        """Lets go of messages."""
+
+
 class Command(NamedTuple):
     """What to send to the server."""
 
@@ -60,11 +90,10 @@ class Command(NamedTuple):
     """What to think, and to do, when no reply came at all."""
 
 
-class Gap(Refused):
-    """The server knows less of a producer than it was told: it was restored, or replaced. Nothing was stored."""
-
-
 # Calls.
+
+PING = Command("", (b"PING",), True, NOTHING_SENT)
+"""Asks whether anybody answers."""
 
 
 def push(name: str, producer: bytes, sequence: int, bodies: Sequence[bytes]) -> Command:
@@ -95,9 +124,15 @@ def inspect(name: str, start: int, count: int, pending: bool) -> Command:
     return _read(name, b"RQ.INSPECT", *which, start, count)
 
 
-def find(name: str, id: str) -> Command:
-    """Shows one message, in whatever state."""
-    return _read(name, b"RQ.RANGE", id.encode(), id.encode())
+def range_of(name: str, first: str, last: str, count: int, reverse: bool) -> Command:
+    """Shows messages in the order of their IDs."""
+    order = (b"REV",) if reverse else ()
+    return _read(name, b"RQ.RANGE", first.encode(), last.encode(), *order, b"COUNT", count, b"WITHMETA")
+
+
+def split(name: str, parts: int) -> Command:
+    """Asks for IDs that cut the queue into parts."""
+    return _read(name, b"RQ.SPLIT", parts)
 
 
 def length(name: str) -> Command:
@@ -108,6 +143,22 @@ def length(name: str) -> Command:
 def info(name: str) -> Command:
     """Asks for a queue's numbers."""
     return _read(name, b"RQ.INFO")
+
+
+def dump(name: str) -> Command:
+    """Asks for the whole queue."""
+    return _read(name, b"DUMP")
+
+
+def restore(name: str, data: bytes, replace: bool) -> Command:
+    """Makes a queue of what DUMP gave."""
+    option = (b"REPLACE",) if replace else ()
+    return Command(name, (b"RESTORE", name.encode(), 0, data, *option), replace, RESTORE_DOUBT)
+
+
+def names(cursor: int) -> Command:
+    """Asks for a part of the names of all queues."""
+    return Command("", (b"SCAN", cursor, b"COUNT", 1000, b"TYPE", b"RELIABLEQ"), True, READ_AGAIN)
 
 
 def _read(name: str, verb: bytes, *words: bytes | int) -> Command:
@@ -144,7 +195,7 @@ def chunks(bodies: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 def check_ids(ids: Sequence[str]) -> None:
     """Refuses what is no ID, as the server would, before any is sent."""
     for id in ids:
-        found = _ID.fullmatch(id)
+        found = ID.fullmatch(id)
         if found is None or int(found[1]) >= _ID_LIMIT or int(found[2]) >= _ID_LIMIT:
             shown = ascii(id[:_SHOWN]) + ("..." if len(id) > _SHOWN else "")
             remedy = "expected milliseconds-sequence, such as 1601155608777-1, as push() and Message.id give it"
@@ -154,11 +205,14 @@ def check_ids(ids: Sequence[str]) -> None:
 # Replies.
 
 
-def read_pushed(reply: Any) -> list[str]:
-    """The IDs of what a push stored."""
-    if None in reply:
-        raise Refused("the server takes this push for an older one", "report this: the package misnumbered it")
-    return read_ids(reply)
+def read_produced(reply: Any) -> list[str | None]:
+    """The IDs of what a push stored, None where one is not remembered."""
+    return [None if id is None else id.decode() for id in reply]
+
+
+def read_names(reply: Any) -> tuple[int, list[bytes]]:
+    """A part of the names, and where to go on; 0 at the end."""
+    return int(reply[0]), list(reply[1])
 
 
 def read_ids(reply: Any) -> list[str]:
@@ -166,16 +220,21 @@ def read_ids(reply: Any) -> list[str]:
     return [id.decode() for id in reply]
 
 
-def read_taken(reply: Any) -> list[Row]:
+def read_taken(holder: Holder, reply: Any) -> list[Message]:
     """The messages of a pop or recover."""
-    return [_taken(row) for row in reply or ()]
+    return [_message(holder, row[1], row[2], row[3]) for row in reply or ()]
 
 
-def read_shown(reply: Any, pending: bool) -> list[Row]:
+def read_range(holder: Holder, reply: Any) -> list[Message]:
+    """The messages of a range."""
+    return [_message(holder, row[0], row[1], row[2]) for row in reply]
+
+
+def read_shown(holder: Holder, reply: Any, pending: bool) -> list[Message]:
     """The messages of an inspect."""
     if pending:
-        return [(row[0].decode(), row[1], row[4], row[2]) for row in reply]
-    return [(row[0].decode(), row[1], 0, 0) for row in reply]
+        return [Message(holder, row[0].decode(), row[1], "delivered", row[4], row[2]) for row in reply]
+    return [Message(holder, row[0].decode(), row[1], "waiting", 0, 0) for row in reply]
 
 
 def read_info(reply: Any) -> Info | None:
@@ -189,10 +248,10 @@ def read_info(reply: Any) -> Info | None:
     return cast(Info, {name: value.decode() if isinstance(value, bytes) else value for name, value in values.items()})
 
 
-def _taken(row: Any) -> Row:
-    _, id, body, meta = row[:4]
+def _message(holder: Holder, id: bytes, body: bytes, meta: Any) -> Message:
     fields = _map(meta)
-    return id.decode(), body, fields[b"deliveries"], fields[b"last-delivery"]
+    state = fields[b"state"].decode()
+    return Message(holder, id.decode(), body, state, fields[b"deliveries"], fields[b"last-delivery"])
 
 
 def _map(reply: Any) -> dict[bytes, Any]:
@@ -214,9 +273,23 @@ def server_error(line: str, command: Command) -> Error:
         return Exhausted("the queue has no further IDs", "drain the queue and use another")
     if code == "GAP":
         return Gap("the server does not know the last pushes of this connection", "push again")
+    if code == "BUSYKEY":
+        return Exists(f"there is a key {command.name!r} already", "use another name, or replace=True")
+    if verb == "RESTORE" and code == "ERR":
+        return InvalidDump(f"the server refuses the dump: {text}", "give what dump() of a queue gave")
+    if code == "FULL":
+        return Full(*_told(text))
+    if code in _FAILED:
+        return Failed(*_told(text))
     if code in _WAITING:
         return Unavailable(f"the server can't answer yet: {line}", "try again later")
     return Refused(f"the server refuses: {line}", _REMEDIES.get(code, "its text says why"))
+
+
+def _told(text: str) -> tuple[str, str]:
+    """Cause and remedy of a text that has both."""
+    cause, _, remedy = text.partition("; ")
+    return cause, remedy or "see to what it says, and try again"
 
 
 def in_doubt(error: Error, command: Command) -> Error:

@@ -4,39 +4,45 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import overload
 
+from reliableq._native import Message
 from reliableq.arguments import (
     Duration,
     check_bodies,
+    check_bound,
     check_count,
+    check_flag,
     check_id,
     check_messages,
-    check_name,
+    check_parts,
     check_pending,
     check_start,
     milliseconds,
 )
-from reliableq.backends.base import Backend
+from reliableq.backends.base import Handle
 from reliableq.errors import InvalidArgument
-from reliableq.message import Message
-from reliableq.types import Body, Info, Row
+from reliableq.types import Body, Info
 
 CHUNK = 1000
 """So many bodies push_many() sends at a time."""
 
 
+NOW = 0
+"""The time-out of a pop that does not wait."""
+
+
 class Queue:
     """A queue of a connection, by its name."""
 
-    __slots__ = ("_backend", "_place", "name")
+    __slots__ = ("_handle", "_place", "name")
 
-    def __init__(self, backend: Backend, name: str, place: str) -> None:
-        self._backend = backend
+    def __init__(self, handle: Handle, place: str) -> None:
+        self._handle = handle
         self._place = place
-        self.name = check_name(name)
+        self.name = handle.name
 
     def push(self, body: Body) -> str:
         """Appends a message and returns its ID."""
-        return self._backend.push(self.name, (body,))[0]
+        return self._handle.push(body)
 
     def push_many(self, bodies: Iterable[Body]) -> list[str]:
         """Appends messages and returns their IDs.
@@ -47,21 +53,23 @@ class Queue:
         rest = check_bodies(bodies)
         ids: list[str] = []
         while chunk := list(islice(rest, CHUNK)):
-            ids += self._backend.push(self.name, chunk)
+            ids += self._handle.push_many(chunk)
         return ids
 
-    def pop(self, timeout: Duration | None = 0) -> Message | None:
+    def pop(self, timeout: Duration | None = NOW) -> Message | None:
         """Takes the oldest waiting message, which then is delivered until it is acknowledged.
 
         When none waits, this waits for one, at most `timeout` (seconds or a timedelta; None: for ever), and returns
         None when that is over.
         """
-        rows = self._backend.pop(self.name, 1, _timeout(timeout))
-        return self._message(rows[0]) if rows else None
+        if timeout is NOW:
+            return self._handle.pop()
+        messages = self._handle.pop_many(1, _timeout(timeout))
+        return messages[0] if messages else None
 
-    def pop_many(self, count: int, timeout: Duration | None = 0) -> list[Message]:
+    def pop_many(self, count: int, timeout: Duration | None = NOW) -> list[Message]:
         """Takes up to `count` waiting messages, the oldest first. It waits for the first only, as pop() does."""
-        return self._messages(self._backend.pop(self.name, check_count(count), _timeout(timeout)))
+        return self._handle.pop_many(check_count(count), _timeout(timeout))
 
     @overload
     def ack(self, messages: Message | str) -> bool: ...  # type: ignore[overload-overlap]
@@ -75,17 +83,15 @@ class Queue:
         For one, returns whether this call let go of it; for many, the IDs of those that it let go.
         """
         if isinstance(messages, Message | str):
-            return self._settle(self._id(messages))
-        ids = [self._id(message) for message in check_messages(messages)]
-        return self._backend.acknowledge(self.name, ids)
+            return bool(self._handle.acknowledge((self._id(messages),)))
+        return self._handle.acknowledge([self._id(message) for message in check_messages(messages)])
 
     def recover(self, count: int = 100, *, elapsed: Duration) -> list[Message]:
         """Takes over up to `count` messages whose consumers have not acknowledged them for at least `elapsed`.
 
         They are delivered again, to the caller, the longest delivered first. `elapsed` is seconds or a timedelta.
         """
-        rows = self._backend.recover(self.name, check_count(count), milliseconds("elapsed", elapsed))
-        return self._messages(rows)
+        return self._handle.recover(check_count(count), milliseconds("elapsed", elapsed))
 
     def inspect(self, start: int = 0, count: int = 10, *, pending: bool = False) -> list[Message]:
         """Shows up to `count` waiting messages from a position on, the next to be popped first, and changes nothing.
@@ -93,12 +99,36 @@ class Queue:
         With `pending`, shows those that are delivered and not acknowledged, the longest delivered first. A negative
         `start` counts from the end.
         """
-        rows = self._backend.inspect(self.name, check_start(start), check_count(count), check_pending(pending))
-        return self._messages(rows)
+        return self._handle.inspect(check_start(start), check_count(count), check_pending(pending))
+
+    def range(
+        self, first: str | None = None, last: str | None = None, *, count: int = 1000, reverse: bool = False
+    ) -> list[Message]:
+        """Shows up to `count` messages in the order of their IDs, whatever their state, and changes nothing.
+
+        From the ID `first` to the ID `last`, both included; `(` before an ID leaves it out, and None is the end of the
+        queue. With `reverse`, from the highest ID down. What is acknowledged meanwhile may be missing.
+        """
+        low, high = check_bound("first", first, "-"), check_bound("last", last, "+")
+        count, reverse = check_count(count), check_flag("reverse", reverse)
+        messages: list[Message] = []
+        while part := self._handle.range(low, high, count - len(messages), reverse):
+            messages += part
+            if len(messages) >= count:
+                break
+            low, high = (low, f"({part[-1].id}") if reverse else (f"({part[-1].id}", high)
+        return messages
+
+    def split(self, parts: int) -> list[str]:
+        """Up to `parts` - 1 IDs that cut the queue into parts of nearly equal counts, for readers side by side.
+
+        Each is the first of its part: the parts are range(last="(" + ids[0]), range(ids[0], "(" + ids[1]), and so on.
+        """
+        return self._handle.split(check_parts(parts))
 
     def __len__(self) -> int:
         """The number of messages held, whether they wait or were delivered."""
-        return self._backend.length(self.name)
+        return self._handle.length()
 
     def __bool__(self) -> bool:
         """True, also for a queue that holds nothing: `queue or other` must not depend on its messages."""
@@ -106,13 +136,14 @@ class Queue:
 
     def info(self) -> Info | None:
         """The queue in numbers; None when it holds nothing, for then there is no queue."""
-        return self._backend.info(self.name)
+        return self._handle.info()
+
+    def dump(self) -> bytes | None:
+        """The whole queue as bytes, for restore() of any place and RESTORE of a server; None when it holds nothing."""
+        return self._handle.dump()
 
     def __repr__(self) -> str:
         return f"<Queue {self.name!r} of {self._place!r}>"
-
-    def _settle(self, id: str) -> bool:
-        return bool(self._backend.acknowledge(self.name, (id,)))
 
     def _id(self, message: Message | str) -> str:
         if not isinstance(message, Message):
@@ -121,12 +152,6 @@ class Queue:
             cause = f"message {message.id} is of queue {message.queue!r}, not {self.name!r}"
             raise InvalidArgument(cause, "call its own ack()")
         return message.id
-
-    def _message(self, row: Row) -> Message:
-        return Message(self._settle, self.name, *row)
-
-    def _messages(self, rows: list[Row]) -> list[Message]:
-        return [self._message(row) for row in rows]
 
 
 def _timeout(timeout: Duration | None) -> int | None:

@@ -5,9 +5,6 @@ from typing import TypedDict
 Body = bytes | bytearray | memoryview
 """A payload."""
 
-Row = tuple[str, bytes, int, int]
-"""A message as a backend gives it: ID, body, deliveries, and Unix milliseconds of the last delivery (0: none yet)."""
-
 
 class Info(TypedDict):
     """A queue in numbers."""

@@ -43,7 +43,6 @@ def test_named_memory_outlives_its_connections() -> None:
         "memory",
         "memory://",
         "memory:///q",
-        "file:jobs.rq",
         "redis:localhost",
         "redis",
         "http://localhost",

@@ -27,6 +27,7 @@ from reliableq import (
     WrongType,
     protocol,
 )
+from reliableq._native import Embedded
 
 from tests.conftest import StartServer
 from tests.support.client import Client
@@ -217,7 +218,7 @@ assert os.waitpid(child, 0)[1] == 0
 
 
 def test_producers_of_many_queues_are_let_go(rq: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reliableq.backends.redis.MOST_PRODUCERS", 2)
+    monkeypatch.setattr("reliableq.backends.producers.MOST_PRODUCERS", 2)
     for _ in range(3):
         for number in range(5):
             rq.queue(str(number)).push(b"a")
@@ -473,8 +474,10 @@ def test_a_server_that_does_not_know_the_handshake_is_not_told_to_load_the_modul
 def test_replies_of_later_servers_may_have_more_fields() -> None:
     meta = {b"state": b"delivered", b"new": 7, b"deliveries": 2, b"enqueued": 5, b"last-delivery": 9}
     flat = [word for pair in meta.items() for word in pair]
+    handle = Embedded.memory(None).queue("q")
     for fields in (meta, flat):
-        assert protocol.read_taken([[b"q", b"5-1", b"body", fields, b"more"]]) == [("5-1", b"body", 2, 9)]
+        (message,) = protocol.read_taken(handle, [[b"q", b"5-1", b"body", fields, b"more"]])
+        assert (message.id, message.body, message.state, message.deliveries) == ("5-1", b"body", "delivered", 2)
 
 
 def test_a_push_is_cut_by_bytes() -> None:

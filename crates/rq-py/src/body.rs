@@ -14,3 +14,8 @@ pub(crate) fn bytes<'py>(body: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByte
     let view = PyMemoryView::from(body).map_err(|_| errors::invalid_body(body))?;
     Ok(view.call_method0("tobytes")?.cast_into::<PyBytes>()?)
 }
+
+/// The bytes of all of them.
+pub(crate) fn all<'py>(bodies: &[Bound<'py, PyAny>]) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    bodies.iter().map(bytes).collect()
+}

@@ -2,15 +2,26 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use rq_embedded::Error;
+use rq_store::Error as StoreError;
 
 /// The exceptions of `python/reliableq/errors.py`.
 #[allow(missing_docs, reason = "they are documented there")]
 mod exceptions {
     pyo3::import_exception!(reliableq.errors, Closed);
+    pyo3::import_exception!(reliableq.errors, Corrupt);
     pyo3::import_exception!(reliableq.errors, Damaged);
     pyo3::import_exception!(reliableq.errors, Exhausted);
+    pyo3::import_exception!(reliableq.errors, Exists);
+    pyo3::import_exception!(reliableq.errors, Failed);
+    pyo3::import_exception!(reliableq.errors, Forked);
+    pyo3::import_exception!(reliableq.errors, Full);
     pyo3::import_exception!(reliableq.errors, InvalidBody);
+    pyo3::import_exception!(reliableq.errors, InvalidDump);
     pyo3::import_exception!(reliableq.errors, InvalidId);
+    pyo3::import_exception!(reliableq.errors, Missing);
+    pyo3::import_exception!(reliableq.errors, Refused);
+    pyo3::import_exception!(reliableq.errors, Gap);
 }
 
 /// A call on a connection that was closed.
@@ -18,24 +29,69 @@ pub(crate) fn closed() -> PyErr {
     exceptions::Closed::new_err(("the connection is closed", "connect again"))
 }
 
-/// A panic of an earlier call left the queues in an unknown state.
-pub(crate) fn damaged() -> PyErr {
-    exceptions::Damaged::new_err((
-        "an earlier call failed halfway, so the queues in memory are not to be trusted",
-        "report that failure, and start the process again",
+/// A call in a forked child, on queues that are its parent's.
+pub(crate) fn forked() -> PyErr {
+    exceptions::Forked::new_err((
+        "this process was forked from the one whose memory holds the queue",
+        "connect after forking, or use a file: or redis:// URL, which processes can share",
     ))
 }
 
-/// An operation that the core refused.
-pub(crate) fn refused(error: &rq_core::Error) -> PyErr {
+/// An operation that was refused.
+pub(crate) fn of(_py: Python<'_>, error: &Error) -> PyErr {
     match error {
-        rq_core::Error::Exhausted => exceptions::Exhausted::new_err((
+        Error::Closed => closed(),
+        Error::Damaged => exceptions::Damaged::new_err((
+            "an earlier call failed halfway, so the queues in memory are not to be trusted",
+            "report that failure, and start the process again",
+        )),
+        Error::Exists => exceptions::Exists::new_err((
+            "there is a queue of this name already",
+            "restore under another name, or with replace=True",
+        )),
+        Error::System(error) => exceptions::Failed::new_err((
+            format!("the system refuses: {error}"),
+            "see to what it says, and try again",
+        )),
+        Error::Store(error) => of_store(error),
+    }
+}
+
+/// An operation that a store refused.
+pub(crate) fn of_store(error: &StoreError) -> PyErr {
+    let (cause, remedy) = told(error);
+    match error {
+        StoreError::Core(rq_core::Error::Exhausted) => exceptions::Exhausted::new_err((
             "the queue has used up its IDs",
             "drain it and use another queue",
         )),
-        // Queues in memory apply no effects, and have no producers.
-        rq_core::Error::BadEffect(_) | rq_core::Error::Gap(_) => damaged(),
+        StoreError::Core(rq_core::Error::Gap(_)) => exceptions::Gap::new_err((
+            "the queue does not know the last pushes of this connection",
+            "push again",
+        )),
+        StoreError::Core(rq_core::Error::BadEffect(_)) => {
+            exceptions::InvalidDump::new_err((cause, remedy))
+        }
+        StoreError::Missing => exceptions::Missing::new_err((cause, remedy)),
+        StoreError::Full { .. } => exceptions::Full::new_err((cause, remedy)),
+        StoreError::Corrupt { .. } => exceptions::Corrupt::new_err((cause, remedy)),
+        StoreError::TooLarge => exceptions::Refused::new_err((cause, remedy)),
+        _ => exceptions::Failed::new_err((cause, remedy)),
     }
+}
+
+/// Cause and remedy of an error.
+fn told(error: &StoreError) -> (String, String) {
+    let remedy = error.remedy().unwrap_or("see to what it says, and try again");
+    (error.cause(), remedy.to_owned())
+}
+
+/// Bytes that are no dump of a queue.
+pub(crate) fn invalid_dump(refusal: &rq_dump::Refusal) -> PyErr {
+    exceptions::InvalidDump::new_err((
+        refusal.to_string(),
+        "give the bytes that dump() of a queue gave, or DUMP of its key",
+    ))
 }
 
 /// A text that is no ID.

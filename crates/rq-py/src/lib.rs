@@ -2,11 +2,12 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `memory` | the class [`memory::Memory`], what Python calls |
-//! | `shared` | the lock around the queues, and waiting for a push |
-//! | `queues` | queues by name, each a queue of the core; knows nothing of Python |
+//! | `embedded` | the class [`embedded::Embedded`], a connection: a backend of the package |
+//! | `handle` | the class [`handle::Handle`], one queue of a connection |
+//! | `message` | the class [`message::Message`], the same for every backend |
+//! | `link` | the way from these to the queues: the lock, the GIL, closing, forking |
 //! | `body`, `row` | payloads from Python, messages to Python |
-//! | `clock` | the time that is given to the core |
+//! | `file` | functions about files and dumps, without a connection |
 //! | `errors` | what went wrong, as exceptions of the package |
 //!
 //! Two rules keep threads from waiting for each other in a circle. While the lock is held no
@@ -14,12 +15,13 @@
 //! nobody waits for the lock while holding the GIL.
 
 mod body;
-mod clock;
+mod embedded;
 mod errors;
-mod memory;
-mod queues;
+mod file;
+mod handle;
+mod link;
+mod message;
 mod row;
-mod shared;
 
 use pyo3::prelude::*;
 
@@ -29,7 +31,13 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::memory::Memory;
+    use crate::embedded::Embedded;
+    #[pymodule_export]
+    use crate::file::{file_uuid, portable, repair};
+    #[pymodule_export]
+    use crate::handle::Handle;
+    #[pymodule_export]
+    use crate::message::Message;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -2,13 +2,17 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
-use rq_core::{Id, IdText};
+use rq_core::{Delivery, Held, Id, IdText, Meta, Pending, State, Waiting};
+
+use crate::handle::Handle;
+use crate::message::{Holder, Message};
 
 /// What is told of a message, its payload aside.
 struct Row {
     id: Id,
     /// Where its payload ends in the bytes of all; it starts where the one before ends.
     end: usize,
+    state: State,
     deliveries: u32,
     /// Milliseconds of its last delivery, 0 when it was never delivered.
     last_delivery: u64,
@@ -23,15 +27,43 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Adds a message.
-    pub(crate) fn add(&mut self, id: Id, payload: &[u8], deliveries: u32, last_delivery: u64) {
+    pub(crate) fn add(&mut self, id: Id, payload: &[u8], meta: &Meta) {
         self.payloads.extend_from_slice(payload);
         self.rows.push(Row {
             id,
             end: self.payloads.len(),
-            deliveries,
-            last_delivery,
+            state: meta.state,
+            deliveries: meta.deliveries,
+            last_delivery: meta.last_delivery,
         });
+    }
+
+    pub(crate) fn add_delivery(&mut self, delivery: &Delivery<'_>) {
+        self.add(delivery.id, delivery.payload, &delivery.meta());
+    }
+
+    pub(crate) fn add_waiting(&mut self, message: &Waiting<'_>) {
+        let meta = Meta {
+            state: State::Waiting,
+            deliveries: 0,
+            enqueued: message.id.milliseconds,
+            last_delivery: 0,
+        };
+        self.add(message.id, message.payload, &meta);
+    }
+
+    pub(crate) fn add_pending(&mut self, message: &Pending<'_>) {
+        let meta = Meta {
+            state: State::Delivered,
+            deliveries: message.deliveries,
+            enqueued: message.id.milliseconds,
+            last_delivery: message.last_delivery,
+        };
+        self.add(message.id, message.payload, &meta);
+    }
+
+    pub(crate) fn add_held(&mut self, message: &Held<'_>) {
+        self.add(message.id, message.payload, &message.meta);
     }
 
     /// Whether there is no message.
@@ -39,30 +71,51 @@ impl Rows {
         self.rows.is_empty()
     }
 
-    /// A list of tuples: ID, payload, deliveries, last delivery.
-    pub(crate) fn into_list(self, py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-        let mut text = IdText::default();
-        let mut start = 0;
-        let list = PyList::empty(py);
-        for row in &self.rows {
-            let payload = PyBytes::new(py, &self.payloads[start..row.end]);
-            let id = PyString::from_bytes(py, text.of(row.id))?;
-            list.append((id, payload, row.deliveries, row.last_delivery))?;
-            start = row.end;
-        }
-        Ok(list)
+    /// Bytes of all payloads.
+    pub(crate) fn bytes(&self) -> usize {
+        self.payloads.len()
     }
+
+    /// A list of messages.
+    pub(crate) fn into_list<'py>(
+        self,
+        handle: &Bound<'py, Handle>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = handle.py();
+        let mut start = 0;
+        let messages = self.rows.iter().map(|row| {
+            let body = PyBytes::new(py, self.payloads.get(start..row.end).unwrap_or_default());
+            start = row.end;
+            Py::new(
+                py,
+                Message {
+                    holder: Holder::Native(handle.clone().unbind()),
+                    id: row.id,
+                    body: body.unbind(),
+                    state: row.state.name().into(),
+                    deliveries: row.deliveries,
+                    last_delivery: row.last_delivery,
+                },
+            )
+        });
+        let messages: Vec<Py<Message>> = messages.collect::<PyResult<_>>()?;
+        PyList::new(py, messages)
+    }
+}
+
+/// The text of an ID.
+pub(crate) fn id_text<'py>(py: Python<'py>, id: Id) -> PyResult<Bound<'py, PyString>> {
+    PyString::from_bytes(py, IdText::default().of(id))
 }
 
 /// A list of the texts of IDs.
 pub(crate) fn id_list<'py>(
     py: Python<'py>,
-    ids: impl Iterator<Item = Id>,
+    ids: impl ExactSizeIterator<Item = Id>,
 ) -> PyResult<Bound<'py, PyList>> {
     let mut text = IdText::default();
-    let list = PyList::empty(py);
-    for id in ids {
-        list.append(PyString::from_bytes(py, text.of(id))?)?;
-    }
-    Ok(list)
+    let ids: Vec<_> = ids
+        .map(|id| PyString::from_bytes(py, text.of(id)))
+        .collect::<PyResult<_>>()?;
+    PyList::new(py, ids)
 }

@@ -1,9 +1,9 @@
 """Queues in the memory of this process: gone when it ends, and unknown to others."""
 
-from reliableq._native import Memory
+from reliableq._native import Embedded
 from reliableq.backends.base import Backend
 
 
 def open_memory(name: str | None) -> Backend:
     """Queues of its own, or those that every connection with this name shares for as long as the process lives."""
-    return Memory(name)
+    return Embedded.memory(name)

@@ -5,20 +5,22 @@ how it decodes, nor how long it waits.
 """
 
 import math
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from reliableq import protocol
+from reliableq._native import Message, portable
+from reliableq.backends.base import Handle
+from reliableq.backends.producers import Producers
 from reliableq.errors import Closed, Error, InvalidType, MissingPackage, UnsupportedURL
 from reliableq.protocol import Command
-from reliableq.types import Body, Info, Row
+from reliableq.types import Body, Info
 
 try:
     import redis
-    from redis.backoff import ExponentialWithJitterBackoff
+    from redis.backoff import ExponentialWithJitterBackoff, NoBackoff
     from redis.retry import Retry
 except ImportError as error:
     raise MissingPackage("the package redis is not installed", "pip install 'redis>=8'") from error
@@ -27,15 +29,10 @@ OLDEST = 8
 """The oldest major version of redis-py that this works with."""
 
 if int(redis.__version__.partition(".")[0]) < OLDEST:
-    raise MissingPackage(
-        f"the package redis is {redis.__version__}, older than {OLDEST}", "pip install 'redis>=8'"
-    )
+    raise MissingPackage(f"the package redis is {redis.__version__}, older than {OLDEST}", "pip install 'redis>=8'")
 
 SLICE = 1.0
 """A wait asks the server anew after so many seconds, so that it sees when the connection was closed."""
-
-MOST_PRODUCERS = 10_000
-"""For so many queues the producers are kept. Those that are let go are made anew, under new names."""
 
 URL_REMEDY = (
     "expected redis://[user:password@]host[:port][/number][?option=value], rediss:// likewise, or unix:///path, "
@@ -45,14 +42,103 @@ URL_REMEDY = (
 SYNC_CLIENT = "give a redis.Redis, or its URL"
 
 
-class Producer:
-    """Numbers the messages that one thread at a time pushes into one queue."""
+def gone(handle: Handle, ids: Sequence[str], found: Sequence[str]) -> list[str]:
+    """Those that were let go, or that the queue does not hold: the reply that said so may have been lost."""
+    done = set(found)
+    return [id for id in dict.fromkeys(ids) if id in done or not handle.range(id, id, 1, False)]
 
-    __slots__ = ("name", "next")
 
-    def __init__(self) -> None:
-        self.name = os.urandom(16).hex().encode()
-        self.next = 1
+class RedisQueue:
+    """A queue of such a server. It is a handle: see reliableq.backends.base."""
+
+    __slots__ = ("_holder", "_server", "name")
+
+    def __init__(self, server: "Redis", name: str, holder: protocol.Holder | None = None) -> None:
+        self._server = server
+        self._holder = holder or self
+        self.name = name
+
+    def push(self, body: Body) -> str:
+        """Appends a message."""
+        return self.push_many((body,))[0]
+
+    def push_many(self, bodies: Sequence[Body]) -> list[str]:
+        """Appends messages, in commands of about 1 MiB, each stored whole or not at all, and once."""
+        self._server.check_open()
+        ids: list[str] = []
+        for chunk in protocol.chunks([protocol.body_bytes(body) for body in bodies]):
+            ids += self._server.producers.push(self.name, chunk, self.produce)
+        return ids
+
+    def produce(self, producer: bytes, sequence: int, bodies: Sequence[bytes]) -> list[str | None]:
+        """Appends messages under the numbers of a producer."""
+        return protocol.read_produced(self._call(protocol.push(self.name, producer, sequence, bodies)))
+
+    def pop(self) -> Message | None:
+        """Delivers a waiting message."""
+        messages = self.pop_many(1, 0)
+        return messages[0] if messages else None
+
+    def pop_many(self, count: int, timeout: int | None) -> list[Message]:
+        """Delivers waiting messages. A wait is cut into slices, each shorter than the client's time-out."""
+        end = math.inf if timeout is None else time.monotonic() + timeout / 1000
+        while True:
+            with self._server.connection() as connection:
+                left = end - time.monotonic() if timeout != 0 else 0
+                block = max(math.ceil(min(left, _slice(connection)) * 1000), 1) if timeout != 0 else 0
+                command = protocol.pop(self.name, count, block)
+                messages = protocol.read_taken(self._holder, self._server.once(connection, command))
+            if messages or time.monotonic() >= end:
+                return messages
+
+    def acknowledge(self, ids: Sequence[str]) -> list[str]:
+        """Lets go of delivered messages. Those that are gone after a resend are taken to be let go by it."""
+        self._server.check_open()
+        protocol.check_ids(ids)
+        done: list[str] = []
+        for start in range(0, len(ids), protocol.ACK_CHUNK):
+            chunk = ids[start : start + protocol.ACK_CHUNK]
+            reply, resent = self._server.call(protocol.acknowledge(self.name, chunk))
+            found = protocol.read_ids(reply)
+            done += gone(self, chunk, found) if resent else found
+        return done
+
+    def recover(self, count: int, elapsed: int) -> list[Message]:
+        """Delivers again what was not acknowledged."""
+        return protocol.read_taken(self._holder, self._call(protocol.recover(self.name, count, elapsed)))
+
+    def inspect(self, start: int, count: int, pending: bool) -> list[Message]:
+        """Shows messages."""
+        return protocol.read_shown(
+            self._holder, self._call(protocol.inspect(self.name, start, count, pending)), pending
+        )
+
+    def range(self, first: str, last: str, count: int, reverse: bool) -> list[Message]:
+        """Shows messages in the order of their IDs."""
+        protocol.check_ids([bound.removeprefix("(") for bound in (first, last) if bound not in {"-", "+"}])
+        return protocol.read_range(self._holder, self._call(protocol.range_of(self.name, first, last, count, reverse)))
+
+    def split(self, parts: int) -> list[str]:
+        """IDs that cut the queue into parts."""
+        return protocol.read_ids(self._call(protocol.split(self.name, parts)))
+
+    def length(self) -> int:
+        """The number of messages held."""
+        return int(self._call(protocol.length(self.name)))
+
+    def info(self) -> Info | None:
+        """The queue in numbers; None when it holds nothing."""
+        return protocol.read_info(self._call(protocol.info(self.name)))
+
+    def dump(self) -> bytes | None:
+        """The whole queue, in the form that all servers take; None when it holds nothing."""
+        if self.length() == 0:
+            return None
+        reply: bytes | None = self._call(protocol.dump(self.name))
+        return None if reply is None else portable(reply)
+
+    def _call(self, command: Command) -> Any:
+        return self._server.call(command)[0]
 
 
 class Redis:
@@ -63,114 +149,54 @@ class Redis:
         self._pool: Any = client.connection_pool
         self._owned = owned
         self._closed = False
-        self._producers: dict[tuple[int, str], list[Producer]] = {}
+        self.producers = Producers()
 
-    def push(self, name: str, bodies: Sequence[Body]) -> list[str]:
-        """Appends messages, in commands of about 1 MiB, each stored whole or not at all, and once."""
-        self._check_open()
-        ids: list[str] = []
-        for chunk in protocol.chunks([protocol.body_bytes(body) for body in bodies]):
-            ids += self._push(name, chunk)
-        return ids
+    def queue(self, name: str) -> RedisQueue:
+        """The queue of this name."""
+        return RedisQueue(self, name)
 
-    def pop(self, name: str, count: int, timeout: int | None) -> list[Row]:
-        """Delivers waiting messages. A wait is cut into slices, each shorter than the client's time-out."""
-        end = math.inf if timeout is None else time.monotonic() + timeout / 1000
+    def names(self) -> list[str]:
+        """The names of the queues that hold messages. A name that is no UTF-8 is shown with escapes."""
+        found: set[bytes] = set()
+        cursor = 0
         while True:
-            with self._connection() as connection:
-                left = end - time.monotonic() if timeout != 0 else 0
-                block = max(math.ceil(min(left, _slice(connection)) * 1000), 1) if timeout != 0 else 0
-                command = protocol.pop(name, count, block)
-                rows = protocol.read_taken(self._once(connection, command))
-            if rows or time.monotonic() >= end:
-                return rows
+            cursor, keys = protocol.read_names(self.call(protocol.names(cursor))[0])
+            found.update(keys)
+            if cursor == 0:
+                break
+        names = sorted(key.decode(errors="backslashreplace") for key in found)
+        return [name for name in names if self.queue(name).length() > 0]
 
-    def acknowledge(self, name: str, ids: Sequence[str]) -> list[str]:
-        """Lets go of delivered messages. Those that are gone after a resend are taken to be let go by it."""
-        self._check_open()
-        protocol.check_ids(ids)
-        done: list[str] = []
-        for start in range(0, len(ids), protocol.ACK_CHUNK):
-            chunk = ids[start : start + protocol.ACK_CHUNK]
-            reply, resent = self._call(protocol.acknowledge(name, chunk))
-            found = protocol.read_ids(reply)
-            done += self._gone(name, chunk, set(found)) if resent else found
-        return done
-
-    def recover(self, name: str, count: int, elapsed: int) -> list[Row]:
-        """Delivers again what was not acknowledged."""
-        return protocol.read_taken(self._call(protocol.recover(name, count, elapsed))[0])
-
-    def inspect(self, name: str, start: int, count: int, pending: bool) -> list[Row]:
-        """Shows messages."""
-        return protocol.read_shown(self._call(protocol.inspect(name, start, count, pending))[0], pending)
-
-    def length(self, name: str) -> int:
-        """The number of messages held."""
-        return int(self._call(protocol.length(name))[0])
-
-    def info(self, name: str) -> Info | None:
-        """The queue in numbers; None when it holds nothing."""
-        return protocol.read_info(self._call(protocol.info(name))[0])
+    def restore(self, name: str, data: bytes, replace: bool) -> None:
+        """Makes a queue of what dump() or any server gave, in the form that all servers take."""
+        self.call(protocol.restore(name, portable(data), replace))
 
     def close(self) -> None:
         """Ends the connection; waits end with their slice. A client that was given stays as it is."""
         self._closed = True
-        self._disconnect_idle()
-
-    # Pushing.
-
-    def _push(self, name: str, bodies: Sequence[bytes]) -> list[str]:
-        """Pushes under a number of a producer that nobody else uses meanwhile, in this process or a forked one.
-
-        After any error the producer is let go: its number may be taken by what the error hid.
-        """
-        idle = self._idle_producers(name)
-        try:
-            producer = idle.pop()
-        except IndexError:
-            producer = Producer()
-        try:
-            reply, _ = self._call(protocol.push(name, producer.name, producer.next, bodies))
-        except protocol.Gap:
-            producer = Producer()
-            reply, _ = self._call(protocol.push(name, producer.name, producer.next, bodies))
-        ids = protocol.read_pushed(reply)
-        producer.next += len(bodies)
-        idle.append(producer)
-        return ids
-
-    def _idle_producers(self, name: str) -> list[Producer]:
-        if len(self._producers) >= MOST_PRODUCERS:
-            self._producers = {}
-        return self._producers.setdefault((os.getpid(), name), [])
-
-    # Acknowledging.
-
-    def _gone(self, name: str, ids: Sequence[str], found: set[str]) -> list[str]:
-        """Those that the queue does not hold: the reply that said so may have been lost."""
-        return [id for id in dict.fromkeys(ids) if id in found or not self._call(protocol.find(name, id))[0]]
+        self.disconnect_idle()
 
     # Talking to the server.
 
-    def _call(self, command: Command) -> tuple[Any, bool]:
+    def call(self, command: Command) -> tuple[Any, bool]:
         """Sends a command and returns its reply, and whether it was sent more than once."""
         failures: list[Exception] = []
-        with self._connection() as connection:
+        with self.connection() as connection:
             if not command.resend:
-                return self._once(connection, command), False
+                return self.once(connection, command), False
             with _explaining(command, failures):
                 reply = connection.retry.call_with_retry(lambda: _exchange(connection, command), failures.append)
                 return reply, bool(failures)
 
-    def _once(self, connection: Any, command: Command) -> Any:
+    def once(self, connection: Any, command: Command) -> Any:
+        """Sends a command once and returns its reply."""
         with _explaining(command):
             return _exchange(connection, command)
 
     @contextmanager
-    def _connection(self) -> Iterator[Any]:
+    def connection(self) -> Iterator[Any]:
         """A connection of the pool. The pool has seen to it that it was alive just now."""
-        self._check_open()
+        self.check_open()
         try:
             connection = self._pool.get_connection()
         except (redis.RedisError, OSError) as error:
@@ -180,13 +206,15 @@ class Redis:
         finally:
             self._pool.release(connection)
             if self._closed:
-                self._disconnect_idle()
+                self.disconnect_idle()
 
-    def _disconnect_idle(self) -> None:
+    def disconnect_idle(self) -> None:
+        """Lets go of connections that nobody uses, where they are ours."""
         if self._owned:
             self._pool.disconnect(inuse_connections=False)
 
-    def _check_open(self) -> None:
+    def check_open(self) -> None:
+        """Refuses calls after close()."""
         if self._closed:
             raise Closed("the connection is closed", "connect again")
 
@@ -201,6 +229,30 @@ def open_url(url: str, shown: str) -> Redis:
         # Without the original: it may show parts of a password.
         raise UnsupportedURL(f"cannot connect to {shown!r}: it is not well-formed", URL_REMEDY) from None
     return Redis(client, owned=True)
+
+
+def open_socket(path: str, timeout: float, sync: str) -> Redis:
+    """Queues of a file, at the owner that listens on this socket. It is asked once; later calls are not sent again."""
+
+    def announce(connection: Any) -> None:
+        connection.on_connect()
+        connection.send_command("CLIENT", "SETINFO", "SYNC", sync)
+        connection.read_response()
+
+    client = redis.Redis(
+        unix_socket_path=path,
+        socket_timeout=timeout,
+        socket_connect_timeout=timeout,
+        retry=Retry(NoBackoff(), 0),
+        redis_connect_func=announce,  # type: ignore[arg-type] # it is called with the connection
+    )
+    server = Redis(client, owned=True)
+    try:
+        server.call(protocol.PING)
+    except BaseException:
+        server.close()
+        raise
+    return server
 
 
 def open_client(client: object) -> tuple[Redis, str]:

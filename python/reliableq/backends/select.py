@@ -16,7 +16,8 @@ Place = Union[str, "redis.Redis"]
 REDIS_SCHEMES = {"redis", "rediss", "unix"}
 
 REMEDY = (
-    'use "memory:" for queues of this connection alone, "memory:name" for queues shared in this process, '
+    'use "file:path" for queues in a file, '
+    '"memory:" for queues of this connection alone, "memory:name" for queues shared in this process, '
     'or "redis://host", "rediss://host" or "unix:///path" for those of a Redis or Valkey server '
     "that has loaded the module (its path: `reliableq module-path`)"
 )
@@ -33,6 +34,8 @@ def open_backend(place: Place) -> tuple[Backend, str]:
     scheme, colon, rest = url.partition(":")
     if scheme in REDIS_SCHEMES and rest.startswith("//"):
         return _open_server(url, shown), shown
+    if scheme == "file" and colon:
+        return _open_file(rest), shown
     if scheme != "memory" or not colon or rest.startswith("/"):
         raise UnsupportedURL(f"cannot connect to {shown!r}", REMEDY)
     if not is_encodable(rest):
@@ -58,6 +61,14 @@ def _open_server(url: str, shown: str) -> Backend:
     if (bool(path) if url.startswith("unix:") else wanted) and is_encodable(url):
         return open_url(url, shown)
     raise UnsupportedURL(f"cannot connect to {shown!r}: it is not well-formed", URL_REMEDY)
+
+
+def _open_file(rest: str) -> Backend:
+    from reliableq.backends.file import open_file, read_url
+
+    if not is_encodable(rest):
+        raise UnsupportedURL("the path can't be encoded as UTF-8", "percent-encode its bytes")
+    return open_file(*read_url(rest))
 
 
 def _is_of_redis(place: object) -> bool:
