@@ -1,14 +1,14 @@
 //! What appending costs beside a bare write of the same bytes:
 //! `cargo run --release -p rq-store --example append [messages] [bytes]`.
 //!
-//! One message a record, no sync. Times are of the wall clock, and of the CPU where the system tells them.
+//! One message a record, no sync; and the steps of a checkpoint of all messages. Times are of the wall clock, and of the CPU where the system tells them.
 
 use std::error::Error;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
-use rq_store::{Files, Options, Store};
+use rq_store::{Checkpointing, Files, Options, Store};
 
 /// CPU seconds of this process, user and system, to a hundredth.
 fn cpu() -> f64 {
@@ -71,6 +71,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             Ok(())
         };
         measure("push", count, || (0..count).try_for_each(push))?;
+        let begun = measure("begin checkpoint", count, || store.begin_checkpoint())?;
+        let ended = measure("run checkpoint", count, || begun.map(Checkpointing::run));
+        if let Some(ended) = ended {
+            measure("end checkpoint", count, || store.end_checkpoint(ended))?;
+        }
         let mut ids = Vec::new();
         measure("pop", count, || -> Result<(), Box<dyn Error>> {
             for _ in 0..count {
@@ -93,7 +98,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             Ok(())
         })?;
-        measure("checkpoint", count, || store.checkpoint())?;
     }
     Ok(())
 }

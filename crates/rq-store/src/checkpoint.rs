@@ -5,7 +5,6 @@
 //! durable, so one that is not whole was damaged later.
 
 use std::io;
-use std::sync::Arc;
 
 use rq_core::Id;
 use rq_core::snapshot::{self, Loader};
@@ -25,62 +24,14 @@ const END: u8 = 4;
 /// Bytes that are collected before they are written.
 const CHUNK: usize = 256 * 1024;
 
-/// A checkpoint that was begun: a copy of all queues, to be written. It needs no access to the
-/// store, whose records go on meanwhile; one that is dropped is given up.
-#[derive(Debug)]
-pub struct Checkpointing<F> {
-    file: F,
-    uuid: [u8; 16],
-    queues: Queues,
-    task: Task,
-}
-
-/// Which checkpoint it is.
-#[derive(Debug)]
-pub(crate) struct Task {
-    /// The last record in it.
-    pub(crate) through: u64,
-    /// Bytes that were appended to the log when it was begun.
-    pub(crate) appended: u64,
-    /// As long as it is there, the store begins no other checkpoint.
-    pub(crate) running: Arc<()>,
-}
-
-impl<F: File> Checkpointing<F> {
-    /// Makes the file, under its unfinished name, and copies the queues.
-    pub(crate) fn begin<S: Storage<File = F>>(
-        storage: &S,
-        uuid: [u8; 16],
-        queues: &Queues,
-        task: Task,
-    ) -> Result<Self, Error> {
-        let name = Kind::Checkpoint(task.through).unfinished();
-        let created = storage.create(&name);
-        Ok(Self {
-            file: created.map_err(|error| Error::io("make", &name, error))?,
-            uuid,
-            queues: queues.clone(),
-            task,
-        })
-    }
-
-    /// Writes all queues and waits for the disk. The outcome belongs to
-    /// [`Store::end_checkpoint`](crate::Store::end_checkpoint).
-    #[must_use]
-    pub fn run(self) -> Checkpointed {
-        let kind = Kind::Checkpoint(self.task.through);
-        let outcome = Writer::new(&self.file, kind, &self.uuid).write(&self.queues);
-        let task = self.task;
-        Checkpointed { task, outcome }
-    }
-}
-
-/// The outcome of writing a checkpoint.
-#[derive(Debug)]
-pub struct Checkpointed {
-    pub(crate) task: Task,
-    /// Its bytes.
-    pub(crate) outcome: io::Result<u64>,
+/// Writes all queues into an empty file and makes it durable; its bytes.
+pub(crate) fn write(
+    file: &impl File,
+    uuid: &[u8; 16],
+    through: u64,
+    queues: &Queues,
+) -> io::Result<u64> {
+    Writer::new(file, Kind::Checkpoint(through), uuid).write(queues)
 }
 
 struct Writer<'a, F> {

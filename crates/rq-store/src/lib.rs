@@ -13,10 +13,10 @@
 //! | `frame`, `record`, `number` | the bytes of a record |
 //! | `queues` | [`Queues`]: queues by name, and the floor under new IDs |
 //! | `log` | appending, segments, syncing |
-//! | `checkpoint` | all queues in one file, written while others append |
+//! | `checkpoint` | all queues in one file |
 //! | `damage` | what is a torn tail, and what is damage |
 //! | `recover` | reading it all again |
-//! | `store` | [`Store`]: the whole |
+//! | `store` | [`Store`]: the whole; its records and checkpoints have files of their own |
 //! | `repair` | [`repair()`]: what can be saved from a damaged store |
 //!
 //! Promises and bytes are in `docs/store.md`.
@@ -37,7 +37,6 @@ mod repair;
 mod storage;
 mod store;
 
-pub use checkpoint::{Checkpointed, Checkpointing};
 pub use disk::{Crash, Disk, DiskFile, Failure, Fault, Operation};
 pub use error::Error;
 pub use files::{Files, OpenFile};
@@ -45,4 +44,4 @@ pub use queues::Queues;
 pub use recover::{Torn, identity};
 pub use repair::{Loss, Repaired, repair};
 pub use storage::{File, Storage};
-pub use store::{Opened, Options, Record, Store, Synced, Syncing};
+pub use store::{Checkpointed, Checkpointing, Opened, Options, Record, Store, Synced, Syncing};

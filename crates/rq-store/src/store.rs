@@ -6,16 +6,18 @@
 use std::io;
 use std::sync::{Arc, Weak};
 
-use rq_core::{Produced, Pushed, Queue};
-
-use crate::checkpoint::{Checkpointed, Checkpointing, Task};
 use crate::error::Error;
 use crate::layout::Kind;
 use crate::log::{self, Log, Segment};
 use crate::queues::Queues;
-use crate::record;
 use crate::recover::{self, Survey, Torn};
 use crate::storage::{File, Storage};
+
+mod checkpoints;
+mod record;
+
+pub use checkpoints::{Checkpointed, Checkpointing};
+pub use record::Record;
 
 /// Bytes that suffice for most records without their payloads.
 const SMALL: usize = 4096;
@@ -98,7 +100,7 @@ impl<S: Storage> Store<S> {
         let uuid = recover::read_identity(&storage)?;
         let recovered = recover::read(&storage, &survey, &uuid)?;
         let log = Log::open(&storage, uuid, recovered.tail)?;
-        clean(&storage, &survey, recovered.checkpoint.0);
+        checkpoints::clean(&storage, &survey, recovered.checkpoint.0);
         let opened = Opened {
             created,
             checkpoint: recovered.checkpoint.0,
@@ -200,7 +202,7 @@ impl<S: Storage> Store<S> {
         self.log.roll_at(&self.storage, limit)?;
         self.log.begin(&mut self.buffer);
         let empty = self.buffer.len();
-        Ok(Record { store: self, empty })
+        Ok(Record::new(self, empty))
     }
 
     /// Reads the queues again, after changes that are not in the log.
@@ -269,107 +271,6 @@ impl<S: Storage> Store<S> {
         }
     }
 
-    // ---- checkpoints ----
-
-    /// Whether the log has grown so much that a checkpoint is worth its cost: at least by the last
-    /// checkpoint's bytes. A checkpoint writes at most those and what was logged since, so all
-    /// checkpoints together cost at most twice the log. Never while one is being written.
-    #[must_use]
-    pub fn wants_checkpoint(&self) -> bool {
-        self.log.appended() >= self.due && self.log.poisoned().is_none() && !self.is_checkpointing()
-    }
-
-    fn is_checkpointing(&self) -> bool {
-        self.checkpointing.strong_count() > 0
-    }
-
-    /// Writes all queues into a new file, makes it durable, and removes the log before it. Does
-    /// nothing while another checkpoint is being written.
-    ///
-    /// # Errors
-    /// [`Error::Full`], [`Error::Denied`] and [`Error::Io`] when it can't be written: the store goes on
-    /// with the log, and wants the next checkpoint later. [`Error::Poisoned`] when it is not known what is durable.
-    pub fn checkpoint(&mut self) -> Result<(), Error> {
-        match self.begin_checkpoint()? {
-            Some(begun) => self.end_checkpoint(begun.run()),
-            None => Ok(()),
-        }
-    }
-
-    /// Begins a checkpoint, so that it can be written while others append; none when nothing is to be
-    /// done, or another one is being written. It copies all queues, which takes as long as copying
-    /// their memory does, and holds the copy until it is written.
-    ///
-    /// # Errors
-    /// As [`Store::checkpoint`].
-    pub fn begin_checkpoint(&mut self) -> Result<Option<Checkpointing<S::File>>, Error> {
-        self.ensure_sound()?;
-        if self.is_checkpointing() {
-            return Ok(None);
-        }
-        let appended = self.log.appended();
-        self.due = appended + self.options.checkpoint_bytes;
-        self.log.roll(&self.storage)?;
-        let through = self.log.last();
-        if through == self.checkpoint {
-            return Ok(None);
-        }
-        let running = Arc::new(());
-        let checkpointing = Arc::downgrade(&running);
-        let task = Task {
-            through,
-            appended,
-            running,
-        };
-        let begun = Checkpointing::begin(&self.storage, self.uuid, &self.queues, task)?;
-        self.checkpointing = checkpointing;
-        Ok(Some(begun))
-    }
-
-    /// Takes the outcome of a checkpoint: gives it its name, and removes the log before it.
-    ///
-    /// # Errors
-    /// As [`Store::checkpoint`].
-    pub fn end_checkpoint(&mut self, ended: Checkpointed) -> Result<(), Error> {
-        let Checkpointed { task, outcome } = ended;
-        if !Weak::ptr_eq(&self.checkpointing, &Arc::downgrade(&task.running)) {
-            // Of another store.
-            return Ok(());
-        }
-        self.checkpointing = Weak::new();
-        self.ensure_sound()?;
-        self.due = self.log.appended() + self.options.checkpoint_bytes;
-        let bytes = self.name_checkpoint(task.through, outcome)?;
-        self.checkpoint = task.through;
-        self.due = task.appended + bytes.max(self.options.checkpoint_bytes);
-        if let Ok(survey) = Survey::of(&self.storage) {
-            clean(&self.storage, &survey, task.through);
-        }
-        Ok(())
-    }
-
-    /// Gives a checkpoint its name, durably; its bytes. One that could not be written is removed.
-    fn name_checkpoint(&mut self, through: u64, written: io::Result<u64>) -> Result<u64, Error> {
-        let kind = Kind::Checkpoint(through);
-        let (unfinished, name) = (kind.unfinished(), kind.name());
-        let named = match written {
-            Err(error) => Err(Error::io("write", &unfinished, error)),
-            Ok(bytes) => match self.storage.rename(&unfinished, &name) {
-                Err(error) => Err(Error::io("name", &name, error)),
-                Ok(()) => Ok(bytes),
-            },
-        };
-        if named.is_err() {
-            let _ = self.storage.remove(&unfinished);
-            return named;
-        }
-        if let Err(error) = self.storage.sync_directory() {
-            let cause = format!("could not sync the directory: {error}");
-            return Err(self.log.poison(cause));
-        }
-        named
-    }
-
     /// Syncs and lets go.
     ///
     /// # Errors
@@ -422,146 +323,6 @@ fn create<S: Storage>(storage: &S, survey: &Survey, options: &Options) -> Result
     let synced = storage.sync_directory();
     synced.map_err(|error| Error::io("sync", ".", error))?;
     log::write_identity(storage, &uuid)
-}
-
-/// Removes what a durable checkpoint made needless, and what was never finished. What can't be
-/// removed is in nobody's way and is tried again with the next checkpoint.
-fn clean<S: Storage>(storage: &S, survey: &Survey, through: u64) {
-    let (old, _) = survey.segments_after(through);
-    let older = survey.checkpoints.iter().filter(|&&c| c < through);
-    let names = (survey.unfinished.iter().cloned())
-        .chain(old.iter().map(|&first| Kind::Log(first).name()))
-        .chain(older.map(|&c| Kind::Checkpoint(c).name()));
-    for name in names {
-        let _ = storage.remove(&name);
-    }
-}
-
-/// Changes of queues that become durable together, or not at all.
-///
-/// Operations take effect in the queues at once, and nobody else sees them before
-/// [`Record::append`]. A record that is dropped, or could not be written, is undone by reading
-/// the queues again.
-#[derive(Debug)]
-pub struct Record<'a, S: Storage> {
-    store: &'a mut Store<S>,
-    /// Bytes of a record without changes.
-    empty: usize,
-}
-
-impl<S: Storage> Record<'_, S> {
-    /// The queues, with this record's changes.
-    #[must_use]
-    pub fn queues(&self) -> &Queues {
-        &self.store.queues
-    }
-
-    /// Appends messages to a queue, which is made where there is none.
-    ///
-    /// # Errors
-    /// As [`Queue::push`]; nothing is changed then.
-    pub fn push<'p>(
-        &mut self,
-        name: &[u8],
-        now: u64,
-        elements: impl ExactSizeIterator<Item = &'p [u8]> + Clone,
-    ) -> Result<Pushed, rq_core::Error> {
-        let store = &mut *self.store;
-        let effect = &mut store.effect;
-        let pushed = (store.queues).push(name, now, elements.clone(), effect)?;
-        if !effect.is_empty() {
-            record::put_effect(&mut store.buffer, name, effect, elements);
-        }
-        Ok(pushed)
-    }
-
-    /// Appends messages of a producer that numbers them: what it sent before is not stored again.
-    ///
-    /// # Errors
-    /// As [`Queue::produce`]; nothing is changed then.
-    pub fn produce<'p>(
-        &mut self,
-        name: &[u8],
-        now: u64,
-        producer: (&[u8], u64),
-        elements: impl ExactSizeIterator<Item = &'p [u8]> + Clone,
-    ) -> Result<Produced, rq_core::Error> {
-        let store = &mut *self.store;
-        let effect = &mut store.effect;
-        let produced = (store.queues).produce(name, now, producer, elements.clone(), effect)?;
-        if let Some(pushed) = produced.pushed {
-            let stored = usize::try_from(pushed.count).unwrap_or(usize::MAX);
-            let elements = elements.clone().skip(elements.len().saturating_sub(stored));
-            record::put_effect(&mut store.buffer, name, effect, elements);
-        }
-        Ok(produced)
-    }
-
-    /// Runs an operation that makes no IDs on a queue, where there is one. The operation writes
-    /// its effect into the buffer that it is given.
-    pub fn change<R>(
-        &mut self,
-        name: &[u8],
-        operation: impl FnOnce(&mut Queue, &mut Vec<u8>) -> R,
-    ) -> Option<R> {
-        let store = &mut *self.store;
-        let effect = &mut store.effect;
-        effect.clear();
-        let outcome = (store.queues).change(name, |queue| operation(queue, effect))?;
-        if !effect.is_empty() {
-            record::put_effect(&mut store.buffer, name, effect, std::iter::empty());
-        }
-        Some(outcome)
-    }
-
-    /// Applies an effect that was made elsewhere, such as a part of a snapshot. All parts of a
-    /// snapshot belong into one record.
-    ///
-    /// # Errors
-    /// [`rq_core::Error::BadEffect`] when it does not fit; nothing is changed then.
-    pub fn apply<'p>(
-        &mut self,
-        name: &[u8],
-        head: &[u8],
-        payloads: impl ExactSizeIterator<Item = &'p [u8]> + Clone,
-    ) -> Result<(), rq_core::Error> {
-        self.store.queues.apply(name, head, payloads.clone())?;
-        record::put_effect(&mut self.store.buffer, name, head, payloads);
-        Ok(())
-    }
-
-    /// Removes a queue with all that it holds; whether there was one.
-    pub fn remove(&mut self, name: &[u8]) -> bool {
-        let removed = self.store.queues.remove(name);
-        if removed {
-            record::put_remove(&mut self.store.buffer, name);
-        }
-        removed
-    }
-
-    /// Hands the record to the system; its sequence number. A record without changes is not
-    /// written, and has the number of the last one.
-    ///
-    /// # Errors
-    /// [`Error::Full`], [`Error::Io`], [`Error::TooLarge`]: nothing was changed.
-    /// [`Error::Poisoned`]: nothing more is stored.
-    pub fn append(mut self) -> Result<u64, Error> {
-        if self.store.buffer.len() == self.empty {
-            return Ok(self.store.log.last());
-        }
-        let store = &mut *self.store;
-        let appended = store.log.append(&mut store.buffer)?;
-        self.empty = store.buffer.len();
-        Ok(appended)
-    }
-}
-
-impl<S: Storage> Drop for Record<'_, S> {
-    fn drop(&mut self) {
-        if self.store.buffer.len() != self.empty {
-            self.store.reload();
-        }
-    }
 }
 
 /// A sync that was begun. It needs no access to the store.

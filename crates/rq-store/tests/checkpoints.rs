@@ -251,6 +251,31 @@ fn only_one_is_written_at_a_time() {
     driver.check(&store).unwrap();
 }
 
+/// Whoever opens the store next is not disturbed by one that still runs.
+#[test]
+fn the_store_may_go_while_one_is_written() {
+    let disk = Disk::default();
+    let (mut store, _) = open(&disk).unwrap();
+    let mut driver = Driver::new(&store, true);
+    driver.run(&mut store, &push(0, 100)).unwrap();
+    let old = store.begin_checkpoint().unwrap().unwrap();
+    drop(store);
+    let (mut store, _) = open(&disk).unwrap();
+    driver.run(&mut store, &push(0, 200)).unwrap();
+    let new = store.begin_checkpoint().unwrap().unwrap();
+    let (new, old) = (new.run(), old.run());
+    store.end_checkpoint(old).unwrap();
+    assert!(
+        store.begin_checkpoint().unwrap().is_none(),
+        "one is written"
+    );
+    store.end_checkpoint(new).unwrap();
+    assert_eq!(files(&disk, "checkpoint-").len(), 1);
+    drop(store);
+    let (store, _) = open(&disk).unwrap();
+    driver.check(&store).unwrap();
+}
+
 /// What is logged while a checkpoint is written counts for the next one.
 #[test]
 fn the_next_one_is_due_from_the_beginning_of_the_last() {
