@@ -17,6 +17,7 @@ from tests.support.clock import Clock
 from tests.support.wait import DEADLINE, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
+TOOL = ROOT / "tools" / "servers"
 
 SETTINGS = {
     "bind": "127.0.0.1",
@@ -54,14 +55,18 @@ def server_command() -> list[str]:
     """The server to test on: RELIABLEQ_SERVER, or the oldest that is supported."""
     if chosen := os.environ.get("RELIABLEQ_SERVER"):
         return shlex.split(chosen)
-    tool = ROOT / "tools" / "servers"
-    if tool.exists():
-        done = subprocess.run([tool, "redis-7.0"], check=True, stdout=subprocess.PIPE, text=True)
-        return [done.stdout.splitlines()[0]]
+    if TOOL.exists():
+        return named_command("redis-7.0")
     found = shutil.which("redis-server")
     if found is None:
         raise RuntimeError("no redis-server: install one, or name it in RELIABLEQ_SERVER")
     return [found]
+
+
+def named_command(name: str) -> list[str]:
+    """One of the supported servers, whichever the tests run on."""
+    done = subprocess.run([TOOL, name], check=True, stdout=subprocess.PIPE, text=True)
+    return [done.stdout.splitlines()[0]]
 
 
 def module_path() -> Path:
