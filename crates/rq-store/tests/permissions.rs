@@ -4,6 +4,9 @@
 //! process: of another user, or with a read-only mount of its own.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+#[path = "common/child.rs"]
+mod child;
+
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -12,8 +15,6 @@ use std::process::Command;
 
 use rq_store::{Error, Files, Options, Store, identity, repair};
 
-/// Says to a child which directory is for it.
-const DIRECTORY: &str = "RQ_STORE_TEST_DIRECTORY";
 /// A user without rights, by the number that systems give to `nobody`.
 const NOBODY: u32 = 65534;
 
@@ -52,8 +53,8 @@ fn denied<T>(outcome: Result<T, Error>, file: &str) {
 
 /// Runs a test as somebody who is not the superuser, in a directory of theirs.
 fn as_user(name: &str, test: impl FnOnce(&Path)) {
-    if let Some(directory) = std::env::var_os(DIRECTORY) {
-        return test(Path::new(&directory));
+    if let Some(directory) = child::directory() {
+        return test(&directory);
     }
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
@@ -68,20 +69,15 @@ fn as_user(name: &str, test: impl FnOnce(&Path)) {
     let theirs = path.join("theirs");
     fs::create_dir(&theirs).unwrap();
     chown(&theirs, Some(NOBODY), Some(NOBODY)).unwrap();
-    let mut child = Command::new(&program);
-    child.args(["--exact", name, "--nocapture"]);
-    child
-        .env(DIRECTORY, &theirs)
+    let mut command = Command::new(&program);
+    command.args(["--exact", name, "--nocapture"]);
+    command
+        .env(child::DIRECTORY, &theirs)
         .current_dir("/")
         .uid(NOBODY)
         .gid(NOBODY);
-    match child.output() {
-        Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stdout);
-            let errors = String::from_utf8_lossy(&output.stderr);
-            let passed = output.status.success() && text.contains("1 passed");
-            assert!(passed, "{text}{errors}");
-        }
+    match command.output() {
+        Ok(output) => child::assert_passed(&output),
         Err(error) => eprintln!("skipped {name}: no program can be run as user {NOBODY}: {error}"),
     }
 }
@@ -185,8 +181,8 @@ fn an_open_store_goes_on_when_its_directory_may_be_written_again() {
 #[test]
 fn a_read_only_file_system_is_said_to_be_one() {
     const NAME: &str = "a_read_only_file_system_is_said_to_be_one";
-    if let Some(directory) = std::env::var_os(DIRECTORY) {
-        let path = Path::new(&directory);
+    if let Some(path) = child::directory() {
+        let path = path.as_path();
         for opened in [open(path), open(&path.join("new"))] {
             let error = opened.err().unwrap();
             assert!(matches!(error, Error::Denied { .. }), "{error:?}");
@@ -210,27 +206,5 @@ fn a_read_only_file_system_is_said_to_be_one() {
     push(&mut store).unwrap();
     drop(store);
     let mount = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\"";
-    let inside = |script: &str| {
-        let mut command = Command::new("unshare");
-        command.args(["--mount", "--map-root-user", "sh", "-c", script, "sh"]);
-        command
-            .arg(directory.path())
-            .arg(std::env::current_exe().unwrap());
-        command.args(["--exact", NAME, "--nocapture"]);
-        command.env(DIRECTORY, directory.path()).output()
-    };
-    match inside(mount) {
-        Ok(output) if output.status.success() => {}
-        other => {
-            eprintln!("skipped {NAME}: a mount of one's own can't be had here: {other:?}");
-            return;
-        }
-    }
-    let output = inside(&format!("{mount} && shift && exec \"$@\"")).unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && text.contains("1 passed"),
-        "{text}{errors}"
-    );
+    child::with_mount(NAME, mount, directory.path());
 }
