@@ -306,6 +306,12 @@ impl Queue {
         self.store.live()
     }
 
+    /// Whether the queue holds messages.
+    #[must_use]
+    pub fn has_messages(&self) -> bool {
+        self.store.live() > 0
+    }
+
     /// Whether the queue holds nothing, neither messages nor what must be remembered, so that it
     /// need not be kept.
     #[must_use]

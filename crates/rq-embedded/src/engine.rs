@@ -52,7 +52,6 @@ pub struct State {
     sync_due: Option<u64>,
     background: Sync,
     sync_running: bool,
-    checkpoint_running: bool,
     /// The housekeeper and the endpoint are to end.
     pub(crate) stopping: bool,
 }
@@ -80,7 +79,6 @@ impl Engine {
             sync_due: None,
             background,
             sync_running: false,
-            checkpoint_running: false,
             stopping: false,
         };
         state.note_all();
@@ -222,12 +220,17 @@ impl Engine {
         &'a self,
         mut state: MutexGuard<'a, State>,
     ) -> Result<MutexGuard<'a, State>, Error> {
-        state.checkpoint_running = true;
+        let begun = state.keeper.store().map(Store::begin_checkpoint);
+        // When it can't be done, the store goes on with its log, and wants the next one later.
+        let Some(Ok(Some(checkpoint))) = begun else {
+            return Ok(state);
+        };
+        drop(state);
+        let ended = checkpoint.run();
+        let mut state = self.lock()?;
         if let Some(store) = state.keeper.store() {
-            // The store goes on with its log, and wants the next one later.
-            let _ = store.checkpoint();
+            let _ = store.end_checkpoint(ended);
         }
-        state.checkpoint_running = false;
         Ok(state)
     }
 
@@ -471,7 +474,7 @@ impl State {
 
     fn wants_checkpoint(&self) -> bool {
         match &self.keeper {
-            Keeper::File(store) => store.wants_checkpoint() && !self.checkpoint_running,
+            Keeper::File(store) => store.wants_checkpoint(),
             Keeper::Memory { .. } | Keeper::Closed(_) => false,
         }
     }

@@ -111,22 +111,18 @@ impl Keeper {
 
     /// Puts a queue in the place of the one with this name, if there is one.
     pub(crate) fn restore(&mut self, name: &[u8], queue: &Queue) -> Result<(), Error> {
-        let mut parts: Vec<Vec<u8>> = Vec::new();
-        snapshot::write(queue, |part| parts.push(part.to_vec()));
-        let none = || std::iter::empty::<&[u8]>();
         match self {
-            Keeper::Memory { queues, .. } => {
-                queues.remove(name);
-                for part in &parts {
-                    queues.apply(name, part, none())?;
-                }
-            }
+            Keeper::Memory { queues, .. } => queues.insert(name, queue.clone()),
             Keeper::File(store) => {
                 let mut record = store.record()?;
                 record.remove(name);
-                for part in &parts {
-                    record.apply(name, part, none())?;
-                }
+                let mut applied = Ok(());
+                snapshot::write(queue, |part| {
+                    if applied.is_ok() {
+                        applied = record.apply(name, part, std::iter::empty());
+                    }
+                });
+                applied?;
                 record.append()?;
             }
             Keeper::Closed(_) => return Err(Error::Closed),

@@ -97,7 +97,7 @@ impl Embedded {
     fn names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let names = self.link.work(py, true, |state| {
             let queues = state.queues().sorted();
-            let held = queues.filter(|(_, queue)| queue.len() > 0);
+            let held = queues.filter(|(_, queue)| queue.has_messages());
             Ok(held.map(|(name, _)| name.to_vec()).collect::<Vec<_>>())
         })?;
         let text = |name: Vec<u8>| String::from_utf8_lossy(&name).into_owned();

@@ -82,7 +82,9 @@ pub(crate) fn of_store(error: &StoreError) -> PyErr {
 
 /// Cause and remedy of an error.
 fn told(error: &StoreError) -> (String, String) {
-    let remedy = error.remedy().unwrap_or("see to what it says, and try again");
+    let remedy = error
+        .remedy()
+        .unwrap_or("see to what it says, and try again");
     (error.cause(), remedy.to_owned())
 }
 

@@ -100,7 +100,10 @@ impl Handle {
 macro_rules! or_successor {
     ($self:ident, $py:ident, $method:literal, $arguments:expr) => {
         if let Some(successor) = $self.successor($py) {
-            return Ok(successor.call_method1($method, $arguments)?.extract()?);
+            return successor
+                .call_method1($method, $arguments)?
+                .extract()
+                .map_err(Into::into);
         }
     };
 }
@@ -320,9 +323,12 @@ impl Handle {
     /// The queue in numbers, or None when it holds no message.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         if let Some(successor) = self.successor(py) {
-            return Ok(successor.call_method0("info")?.extract()?);
+            return successor
+                .call_method0("info")?
+                .extract()
+                .map_err(Into::into);
         }
-        let look = |queue: &Queue| (queue.len() > 0).then(|| queue.info(clock::now()));
+        let look = |queue: &Queue| queue.has_messages().then(|| queue.info(clock::now()));
         let info = self.look(py, false, look)?;
         info.map(|info| describe(py, &info)).transpose()
     }
@@ -330,9 +336,12 @@ impl Handle {
     /// The queue as bytes that RESTORE of a server takes, or None when it holds no message.
     fn dump<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         if let Some(successor) = self.successor(py) {
-            return Ok(successor.call_method0("dump")?.extract()?);
+            return successor
+                .call_method0("dump")?
+                .extract()
+                .map_err(Into::into);
         }
-        let dump = |queue: &Queue| (queue.len() > 0).then(|| rq_dump::write(queue));
+        let dump = |queue: &Queue| queue.has_messages().then(|| rq_dump::write(queue));
         let dumped = self.look(py, true, dump)?;
         Ok(dumped.map(|bytes| PyBytes::new(py, &bytes)))
     }

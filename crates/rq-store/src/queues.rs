@@ -162,7 +162,7 @@ impl Queues {
     }
 
     /// Puts a whole queue in its place.
-    pub(crate) fn insert(&mut self, name: &[u8], queue: Queue) {
+    pub fn insert(&mut self, name: &[u8], queue: Queue) {
         self.queues.insert(name.into(), queue);
     }
 }
