@@ -37,7 +37,7 @@ def test_an_empty_variable_is_none(url: str) -> None:
     assert ended.code == 2 and "no URL" in ended.complaint
 
 
-@pytest.mark.parametrize("arguments", [["push", "q", "a"], ["pop", "q"], ["inspect", "q"], ["ack", "q", "1-1"]])
+@pytest.mark.parametrize("arguments", [["push", "q", "a"], ["pop", "q"], ["status"], ["ack", "q", "1-1"]])
 def test_a_place_that_can_not_be_reached_ends_with_3(nowhere: str, arguments: list[str]) -> None:
     ended = Program(nowhere)(*arguments)
     assert (ended.code, ended.output) == (3, b"")

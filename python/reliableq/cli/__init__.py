@@ -9,6 +9,7 @@ import click
 from reliableq import __version__
 from reliableq.cli import (
     ack,
+    dump,
     exits,
     inspect,
     module_path,
@@ -16,8 +17,11 @@ from reliableq.cli import (
     pop,
     push,
     recover,
+    repair,
+    restore,
     serve,
     spark_archive,
+    status,
 )
 
 COMMANDS = (
@@ -26,7 +30,11 @@ COMMANDS = (
     ack.ack,
     recover.recover,
     inspect.inspect,
+    status.status,
     serve.serve,
+    dump.dump,
+    restore.restore,
+    repair.repair,
     module_path.module_path,
     spark_archive.spark_archive,
 )

@@ -6,7 +6,7 @@ import traceback
 
 import click
 
-from reliableq.errors import Error, InvalidArgument, InvalidType, Unavailable, UnsupportedURL
+from reliableq.errors import Error, InvalidArgument, InvalidDump, InvalidType, Missing, Unavailable, UnsupportedURL
 
 DONE = 0
 NOTHING = 1
@@ -79,9 +79,9 @@ def _line(error: BaseException) -> str:
 def _code(error: BaseException) -> int:
     if isinstance(error, click.ClickException):
         return error.exit_code
-    if isinstance(error, Unavailable):
+    if isinstance(error, Unavailable | Missing):
         return UNREACHABLE
-    if isinstance(error, InvalidArgument | InvalidType | UnsupportedURL):
+    if isinstance(error, InvalidArgument | InvalidType | UnsupportedURL) and not isinstance(error, InvalidDump):
         return USAGE
     return FAILED if isinstance(error, Error | OSError) else DEFECT
 

@@ -1,7 +1,6 @@
 """Messages as pop, recover and inspect print them."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 
 import click
 
@@ -58,17 +57,12 @@ def described(message: Message) -> dict[str, str | int | None]:
     return {
         "queue": message.queue,
         "id": message.id,
-        "state": "delivered" if message.deliveries else "waiting",
+        "state": message.state,
         "deliveries": message.deliveries,
-        "enqueued": show.time(_enqueued(message)),
+        "enqueued": show.time(message.enqueued),
         "last_delivery": show.time(message.last_delivery),
         **show.body(message),
     }
-
-
-def _enqueued(message: Message) -> datetime:
-    """When it was pushed, which its ID tells."""
-    return datetime.fromtimestamp(int(message.id.partition("-")[0]) / 1000, UTC)
 
 
 def _clock(message: Message) -> str:

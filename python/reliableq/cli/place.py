@@ -6,7 +6,9 @@ from functools import wraps
 import click
 
 import reliableq
-from reliableq import Connection
+from reliableq._native import file_uuid
+from reliableq.backends.file import read_url
+from reliableq.errors import Missing
 
 VARIABLE = "RELIABLEQ_URL"
 
@@ -16,12 +18,20 @@ Run = Callable[..., int | None]
 
 
 def connected(run: Run) -> Run:
-    """Gives a subcommand the option --url, and as its first argument the connection."""
+    """Gives a subcommand the option --url, and as its first argument the connection. It makes no file."""
+    return _connected(run, lambda url: check_there(check(url)))
 
+
+def connected_or_made(run: Run) -> Run:
+    """The same, for those that may begin a file."""
+    return _connected(run, check)
+
+
+def _connected(run: Run, checked: Callable[[str | None], str]) -> Run:
     @click.option("--url", help=f"{HELP} Before the subcommand or after it.")
     @wraps(run)
     def with_connection(url: str | None, **arguments: object) -> int | None:
-        with reliableq.connect(check(url or of_group())) as rq:
+        with reliableq.connect(checked(url or of_group())) as rq:
             return run(rq, **arguments)
 
     return with_connection
@@ -43,4 +53,15 @@ def check(url: str | None) -> str:
     return url
 
 
-__all__ = ["HELP", "VARIABLE", "Connection", "Run", "check", "connected", "of_group"]
+def check_there(url: str) -> str:
+    """A URL whose file, if it names one, exists: whoever only looks or takes should not make one by a typo."""
+    scheme, _, rest = url.partition(":")
+    if scheme == "file":
+        path, _ = read_url(rest)
+        try:
+            file_uuid(path)
+        except Missing as error:
+            raise Missing(
+                f"there is no file {path}", "see whether the path is right; push and serve make one"
+            ) from error
+    return url

@@ -9,7 +9,7 @@ import click
 
 from reliableq import Connection, Queue
 from reliableq.cli import exits, lines, progress, show
-from reliableq.cli.place import connected
+from reliableq.cli.place import connected_or_made
 
 
 @click.command(short_help="Append messages.")
@@ -17,7 +17,7 @@ from reliableq.cli.place import connected
 @click.argument("bodies", metavar="[BODY]...", nargs=-1)
 @click.option("--whole", is_flag=True, help="All of standard input is one message, newlines included.")
 @show.as_json
-@connected
+@connected_or_made
 def push(rq: Connection, queue: str, bodies: tuple[str, ...], whole: bool, as_json: bool) -> int:
     """Append messages to QUEUE, and print their IDs.
 
@@ -99,4 +99,4 @@ class _Summary(_Lines):
         if self.count == 1:
             show.line(f"pushed {self._first} to {self._queue}")
         elif self.count:
-            show.line(f"pushed {self.count:,} messages to {self._queue}, {self._first} to {self._last}")
+            show.line(f"pushed {show.counted(self.count, 'message')} to {self._queue}, {self._first} to {self._last}")

@@ -3,16 +3,25 @@
 import os
 import signal
 import socket
+import time
+from contextlib import closing
 
-import reliableq
-from reliableq.cli import show
+import click
+
+from reliableq._native import Embedded
+from reliableq.backends.file import Options, read_url
+from reliableq.cli import exits, show
+from reliableq.cli.exits import Failure
+
+PAUSE = 0.05
+"""Seconds between two attempts to own the file."""
 
 
 def run(url: str, as_json: bool) -> None:
     """Owns the file until SIGINT or SIGTERM, and closes it then."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
     try:
-        with reliableq.connect(url):
+        with closing(_own(*read_url(url.removeprefix("file:")))):
             if as_json:
                 show.document({"url": url, "pid": os.getpid()})
             else:
@@ -20,6 +29,23 @@ def run(url: str, as_json: bool) -> None:
             _wait_for_signal()
     except KeyboardInterrupt:
         return
+
+
+def _own(path: str, options: Options) -> Embedded:
+    """Opens the file as its owner. One that merely does something short with it is waited for."""
+    if not options.owner or options.uuid:
+        raise click.UsageError("whoever serves a file owns it, whichever it is: leave out owner= and uuid=")
+    end = time.monotonic() + options.timeout
+    while True:
+        owned = Embedded.file(os.path.abspath(path), options.sync, os.urandom(16))
+        if owned is not None:
+            break
+        if time.monotonic() >= end:
+            raise Failure(f"another process owns {path}, and serves it for as long; end it first")
+        time.sleep(PAUSE)
+    if owned.torn:
+        exits.tell(f"{path} ended in a write that was cut short; cut off: {owned.torn}")
+    return owned
 
 
 def _wait_for_signal() -> None:

@@ -60,6 +60,11 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], num
     Console().print(drawn)
 
 
+def counted(count: int, noun: str) -> str:
+    """So many of something: 1 message, 1,200 messages."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def text(body: bytes) -> str:
     """A body as one line: what is no printable text is escaped, bytes as \\xNN, so that none is lost or obeyed."""
     decoded = body.decode(errors="surrogateescape")

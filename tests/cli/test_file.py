@@ -1,0 +1,110 @@
+"""The command on a file: each call opens it, or is a client of whoever has it open."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+import reliableq
+
+from tests.cli.program import Program
+from tests.support.wait import DEADLINE
+
+Serve = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def url() -> str:
+    return "file:jobs.rq"
+
+
+@pytest.fixture
+def serve(program: Program) -> Iterator[Serve]:
+    """Serves the file, and returns when it is served."""
+    with ExitStack() as started:
+
+        def start(*arguments: str) -> "subprocess.Popen[bytes]":
+            process = started.enter_context(program.start("serve", *arguments))
+            started.callback(process.kill)
+            return process
+
+        yield start
+
+
+def test_push_pop_ack_each_in_its_own_process(program: Program) -> None:
+    ids = program("push", "q", "a", "b").lines
+    assert program("status").lines[0].startswith("q: 2 waiting, 0 delivered")
+    assert program("pop", "q").lines == [f"{ids[0]}\ta"]
+    assert program("inspect", "q", "--pending", "--json").json[0]["id"] == ids[0]
+    assert program("ack", "q", ids[0]).lines == [ids[0]]
+    assert program("recover", "q", "--elapsed", "0").code == 1
+    assert program("status", "--json").json[0]["waiting"] == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["pop", "q"], ["ack", "q", "1-1"], ["recover", "q", "-e", "0"], ["inspect", "q"], ["status"], ["dump", "q", "f"]],
+)
+def test_whoever_only_looks_or_takes_makes_no_file(program: Program, tmp_path: Path, arguments: list[str]) -> None:
+    ended = program(*arguments)
+    assert (ended.code, ended.output) == (3, b"") and "jobs.rq" in ended.complaint
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_serve_owns_the_file_until_it_is_asked_to_end(program: Program, serve: Serve, how: signal.Signals) -> None:
+    process = serve("--json")
+    assert process.stdout
+    assert json.loads(process.stdout.readline()) == {"url": "file:jobs.rq", "pid": process.pid}
+    assert program("push", "q", "a").code == 0
+    (row,) = program("pop", "q", "--url", "file:jobs.rq?owner=never", "--json").json
+    assert row["body"] == "a"
+    process.send_signal(how)
+    output, error = process.communicate(timeout=DEADLINE)
+    assert (process.returncode, output, error) == (0, b"", b"")
+    assert program("ack", "q", row["id"]).code == 0
+
+
+def test_two_do_not_serve_the_same_file(program: Program, serve: Serve) -> None:
+    process = serve()
+    assert process.stdout and process.stdout.readline() == b"serving file:jobs.rq; Ctrl-C ends it\n"
+    ended = program("serve", "--url", "file:jobs.rq?timeout=0.1")
+    assert (ended.code, ended.output) == (4, b"") and "another process owns" in ended.complaint
+
+
+def test_serve_takes_no_settings_of_a_server_for_a_file(program: Program, tmp_path: Path) -> None:
+    for arguments in (["--data", "x"], ["--", "--port"], ["--url", "file:jobs.rq?owner=never"]):
+        assert program("serve", *arguments).code == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_repair_saves_what_is_whole(program: Program, tmp_path: Path) -> None:
+    program("push", "q", *map(str, range(100)))
+    ended = program("repair", "jobs.rq", "file:whole.rq")
+    assert (ended.code, ended.lines) == (0, ["saved 100 messages of 1 queue in file:whole.rq"])
+    with reliableq.connect(f"file:{tmp_path}/whole.rq") as rq:
+        assert len(rq.queue("q")) == 100
+
+
+def test_repair_lists_what_is_lost(program: Program, tmp_path: Path) -> None:
+    for number in range(20):
+        program("push", "q", "x" * 100 + str(number))
+    log = max(
+        (path for path in (tmp_path / "jobs.rq").iterdir() if path.is_file()), key=lambda path: path.stat().st_size
+    )
+    data = bytearray(log.read_bytes())
+    data[len(data) // 2] ^= 1
+    log.write_bytes(data)
+    refused = program("status")
+    assert refused.code == 4 and "is damaged at byte" in refused.complaint and "repair" in refused.complaint
+    ended = program("repair", "jobs.rq", "whole.rq", "--json")
+    assert ended.code == 1
+    (loss, *_) = ended.json["losses"]
+    assert loss["file"] and loss["what"]
+    assert 0 < ended.json["messages"] <= 20
+    ended = program("repair", "jobs.rq", "other.rq")
+    assert ended.code == 1 and ended.lines[1].startswith("lost: ")
+    assert program("repair", "jobs.rq", "other.rq").code == 4  # it is there already
