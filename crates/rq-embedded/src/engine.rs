@@ -220,6 +220,8 @@ impl Engine {
         &'a self,
         mut state: MutexGuard<'a, State>,
     ) -> Result<MutexGuard<'a, State>, Error> {
+        // It syncs what is not durable yet: better now, while others go on.
+        state = self.sync(state)?;
         let begun = state.keeper.store().map(Store::begin_checkpoint);
         // When it can't be done, the store goes on with its log, and wants the next one later.
         let Some(Ok(Some(checkpoint))) = begun else {

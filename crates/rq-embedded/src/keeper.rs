@@ -58,7 +58,7 @@ impl Keeper {
         match self {
             Keeper::Memory { queues, effect } => Ok(queues.push(name, now, elements, effect)?),
             Keeper::File(store) => {
-                let mut record = store.record()?;
+                let mut record = store.record_for(bytes_of(&elements))?;
                 let pushed = record.push(name, now, elements)?;
                 record.append()?;
                 Ok(pushed)
@@ -79,7 +79,7 @@ impl Keeper {
                 Ok(queues.produce(name, now, producer, elements, effect)?)
             }
             Keeper::File(store) => {
-                let mut record = store.record()?;
+                let mut record = store.record_for(bytes_of(&elements))?;
                 let produced = record.produce(name, now, producer, elements)?;
                 record.append()?;
                 Ok(produced)
@@ -100,7 +100,7 @@ impl Keeper {
                 Ok(queues.change(name, |queue| operation(queue, effect)))
             }
             Keeper::File(store) => {
-                let mut record = store.record()?;
+                let mut record = store.record_for(0)?;
                 let outcome = record.change(name, operation);
                 record.append()?;
                 Ok(outcome)
@@ -134,7 +134,7 @@ impl Keeper {
         match self {
             Keeper::Memory { queues, .. } => Ok(queues.remove(name)),
             Keeper::File(store) => {
-                let mut record = store.record()?;
+                let mut record = store.record_for(0)?;
                 let removed = record.remove(name);
                 record.append()?;
                 Ok(removed)
@@ -142,4 +142,9 @@ impl Keeper {
             Keeper::Closed(_) => Err(Error::Closed),
         }
     }
+}
+
+/// Bytes of all elements.
+fn bytes_of<'a>(elements: &(impl Iterator<Item = &'a [u8]> + Clone)) -> usize {
+    elements.clone().map(<[u8]>::len).sum()
 }

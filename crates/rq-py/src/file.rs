@@ -10,7 +10,7 @@ use crate::errors;
 
 /// The UUID of a file, as 32 hexadecimal digits. It is neither opened nor locked.
 #[pyfunction]
-pub fn file_uuid(path: PathBuf) -> PyResult<String> {
+pub(crate) fn file_uuid(path: PathBuf) -> PyResult<String> {
     let uuid = rq_store::identity(&Files::new(path)).map_err(|error| errors::of_store(&error))?;
     Ok(uuid.iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -18,7 +18,7 @@ pub fn file_uuid(path: PathBuf) -> PyResult<String> {
 /// Writes what is whole of a damaged file into a new one with this UUID, and tells what was
 /// saved and what was not.
 #[pyfunction]
-pub fn repair<'py>(
+pub(crate) fn repair<'py>(
     py: Python<'py>,
     source: PathBuf,
     destination: PathBuf,
@@ -48,7 +48,7 @@ pub fn repair<'py>(
 
 /// What DUMP of any server gave, in the form that all of them take.
 #[pyfunction]
-pub fn portable<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn portable<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let read = py.detach(|| rq_dump::read(data).map(|queue| rq_dump::write(&queue)));
     let written = read.map_err(|refusal| errors::invalid_dump(&refusal))?;
     Ok(PyBytes::new(py, &written))
