@@ -290,6 +290,11 @@ impl State {
         self.keeper.stored()
     }
 
+    /// The number of the last change that is known to be durable, where that matters.
+    pub fn settled(&mut self) -> Option<u64> {
+        self.keeper.store().map(|store| store.synced_through())
+    }
+
     /// The UUID of the store, where there is one.
     pub fn uuid(&mut self) -> Option<[u8; 16]> {
         self.keeper.store().map(|store| store.uuid())

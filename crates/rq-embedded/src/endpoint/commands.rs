@@ -6,35 +6,64 @@ use rq_command::reply::Sink;
 use rq_command::{Access, COMMANDS, Verb};
 
 use super::documentation;
+use super::dump::{self, Restored};
 use super::reply::{Protocol, Reply};
 use super::request::Words;
+use super::waiters::Waiter;
 use crate::engine::Sync;
 
-/// A command that the endpoint answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A request.
+#[derive(Debug)]
 pub(super) enum Command {
+    /// It is about queues.
+    Queues(Operation),
+    /// It is about the connection.
+    Connection(Topic),
+}
+
+/// A command about queues.
+#[derive(Debug)]
+pub(super) enum Operation {
     /// One of `RQ.*`.
-    Queue(Verb),
+    Table(Verb),
     Dump,
-    Restore,
+    /// Read before the lock is taken, since that takes its time.
+    Restore(Box<Restored>),
+}
+
+/// A command about the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topic {
     Hello,
     Ping,
     Client,
-    Describe,
+    Commands,
     Select,
     Quit,
 }
 
-/// Those beside `RQ.*`: name, the fewest and the most words.
-const OTHERS: [(Command, &str, usize, usize); 8] = [
-    (Command::Dump, "dump", 2, 2),
-    (Command::Restore, "restore", 4, usize::MAX),
-    (Command::Hello, "hello", 1, usize::MAX),
-    (Command::Ping, "ping", 1, 2),
-    (Command::Client, "client", 2, usize::MAX),
-    (Command::Describe, "command", 1, usize::MAX),
-    (Command::Select, "select", 2, 2),
-    (Command::Quit, "quit", 1, usize::MAX),
+/// What is to be done beside sending the reply.
+pub(super) enum Outcome {
+    /// Nothing.
+    Done,
+    /// Clients that asked for it get the reply when all that is stored so far is durable.
+    Durable,
+    /// There is no reply yet: the client waits.
+    Wait(Waiter),
+    /// Changes are to be durable at least so soon.
+    Sync(Sync),
+    /// The connection ends when the reply is sent.
+    Close,
+}
+
+/// Those about the connection: name, the fewest and the most words.
+const TOPICS: [(Topic, &str, usize, usize); 6] = [
+    (Topic::Hello, "hello", 1, usize::MAX),
+    (Topic::Ping, "ping", 1, 2),
+    (Topic::Client, "client", 2, usize::MAX),
+    (Topic::Commands, "command", 1, usize::MAX),
+    (Topic::Select, "select", 2, 2),
+    (Topic::Quit, "quit", 1, usize::MAX),
 ];
 
 /// The commands of the table that clients may send.
@@ -45,11 +74,24 @@ pub(super) fn of_queues() -> impl Iterator<Item = &'static rq_command::Command> 
 /// Which command a request is. The number of arguments of `RQ.*` is checked by their parsers.
 pub(super) fn find(words: Words<'_>) -> Result<Command, String> {
     if let Some(found) = of_queues().find(|each| words.is(0, each.name)) {
-        return Ok(Command::Queue(found.verb));
+        return Ok(Command::Queues(Operation::Table(found.verb)));
     }
-    match OTHERS.iter().find(|(_, name, ..)| words.is(0, name)) {
+    if words.is(0, "dump") {
+        expect(words, 2, "dump")?;
+        return Ok(Command::Queues(Operation::Dump));
+    }
+    if words.is(0, "restore") {
+        if words.count() < 4 {
+            return Err(wrong_number("restore"));
+        }
+        let restored = Box::new(dump::read(words)?);
+        return Ok(Command::Queues(Operation::Restore(restored)));
+    }
+    match TOPICS.iter().find(|(_, name, ..)| words.is(0, name)) {
         None => Err(unknown(words)),
-        Some(&(found, _, least, most)) if (least..=most).contains(&words.count()) => Ok(found),
+        Some(&(topic, _, least, most)) if (least..=most).contains(&words.count()) => {
+            Ok(Command::Connection(topic))
+        }
         Some((_, name, ..)) => Err(wrong_number(name)),
     }
 }
@@ -61,16 +103,6 @@ pub(super) struct Session {
     /// Its pushes and acknowledgements are durable before they are answered.
     pub(super) always: bool,
     name: Vec<u8>,
-}
-
-/// What is to be done beside sending the reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Request {
-    Nothing,
-    /// Changes are to be durable at least so soon.
-    Sync(Sync),
-    /// The connection ends when the reply is sent.
-    Close,
 }
 
 impl Session {
@@ -86,29 +118,27 @@ impl Session {
     /// Executes a command about the connection. An error is the whole reply.
     pub(super) fn execute(
         &mut self,
-        command: Command,
+        topic: Topic,
         words: Words<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<Request, String> {
-        if command == Command::Hello {
-            return self.hello(words, out);
-        }
+    ) -> Result<Outcome, String> {
         let reply = &mut self.reply(out);
-        match command {
-            Command::Ping if words.count() == 1 => reply.status("PONG"),
-            Command::Ping => reply.bytes(words.at(1)),
-            Command::Select => {
+        match topic {
+            Topic::Hello => self.hello(words, out)?,
+            Topic::Client => return self.client(words, out),
+            Topic::Commands => documentation::execute(words, reply)?,
+            Topic::Ping if words.count() == 1 => reply.status("PONG"),
+            Topic::Ping => reply.bytes(words.at(1)),
+            Topic::Select => {
                 select(words)?;
                 reply.status("OK");
             }
-            Command::Quit => {
+            Topic::Quit => {
                 reply.status("OK");
-                return Ok(Request::Close);
+                return Ok(Outcome::Close);
             }
-            Command::Describe => documentation::execute(words, reply)?,
-            _ => return self.client(words, out),
         }
-        Ok(Request::Nothing)
+        Ok(Outcome::Done)
     }
 
     pub(super) fn reply<'a>(&self, out: &'a mut Vec<u8>) -> Reply<'a> {
@@ -117,7 +147,7 @@ impl Session {
     }
 
     /// `HELLO [protocol [AUTH user password] [SETNAME name]]`
-    fn hello(&mut self, words: Words<'_>, out: &mut Vec<u8>) -> Result<Request, String> {
+    fn hello(&mut self, words: Words<'_>, out: &mut Vec<u8>) -> Result<(), String> {
         let protocol = match words.at(1) {
             _ if words.count() == 1 => self.protocol,
             b"2" => Protocol::Two,
@@ -153,7 +183,7 @@ impl Session {
             self.name = name;
         }
         self.introduce(&mut self.reply(out));
-        Ok(Request::Nothing)
+        Ok(())
     }
 
     fn introduce(&self, reply: &mut Reply<'_>) {
@@ -175,11 +205,11 @@ impl Session {
     }
 
     /// `CLIENT SETINFO | SETNAME | GETNAME | ID`
-    fn client(&mut self, words: Words<'_>, out: &mut Vec<u8>) -> Result<Request, String> {
-        let mut request = Request::Nothing;
+    fn client(&mut self, words: Words<'_>, out: &mut Vec<u8>) -> Result<Outcome, String> {
+        let mut outcome = Outcome::Done;
         if words.is(1, "SETINFO") {
             expect(words, 4, "client|setinfo")?;
-            request = self.set_information(words)?;
+            outcome = self.set_information(words)?;
             self.reply(out).status("OK");
         } else if words.is(1, "SETNAME") {
             expect(words, 3, "client|setname")?;
@@ -198,13 +228,13 @@ impl Session {
             let expected = "SETINFO, SETNAME, GETNAME or ID";
             return Err(unknown_subcommand(words, expected));
         }
-        Ok(request)
+        Ok(outcome)
     }
 
     /// What a library is called is taken, and told to nobody.
-    fn set_information(&mut self, words: Words<'_>) -> Result<Request, String> {
+    fn set_information(&mut self, words: Words<'_>) -> Result<Outcome, String> {
         if words.is(2, "LIB-NAME") || words.is(2, "LIB-VER") {
-            return Ok(Request::Nothing);
+            return Ok(Outcome::Done);
         }
         if !words.is(2, "SYNC") {
             let option = shown(words.at(2), 128);
@@ -224,7 +254,7 @@ impl Session {
             }
         };
         self.always = sync == Sync::Always;
-        Ok(Request::Sync(sync))
+        Ok(Outcome::Sync(sync))
     }
 }
 
@@ -235,27 +265,6 @@ fn select(words: Words<'_>) -> Result<(), String> {
         Some(_) => Err("ERR DB index is out of range".to_owned()),
         None => Err("ERR value is not an integer or out of range".to_owned()),
     }
-}
-
-/// Reads the options of `RESTORE key ttl data [REPLACE] [ABSTTL] [IDLETIME s] [FREQ n]`: whether to
-/// replace.
-pub(super) fn restore_options(words: Words<'_>) -> Result<bool, String> {
-    if words.at(2) != b"0" {
-        return Err("ERR ttl is out of range, expected 0: a queue has no end".to_owned());
-    }
-    let (mut at, mut replace) = (4, false);
-    while at < words.count() {
-        // The others are about ends and eviction, of which there are none here.
-        if words.is(at, "REPLACE") {
-            replace = true;
-        } else if (words.is(at, "IDLETIME") || words.is(at, "FREQ")) && at + 1 < words.count() {
-            at += 1;
-        } else if !words.is(at, "ABSTTL") {
-            return Err("ERR syntax error, expected: RESTORE key 0 data [REPLACE]".to_owned());
-        }
-        at += 1;
-    }
-    Ok(replace)
 }
 
 // ---- errors ----

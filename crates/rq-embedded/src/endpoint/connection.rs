@@ -184,3 +184,43 @@ impl Connection {
         registry.reregister(&mut self.stream, token, interest)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mio::Poll;
+    use rq_command::Code;
+    use std::os::fd::AsRawFd;
+
+    fn replies(failed: Option<&Refusal>) -> String {
+        let poll = Poll::new().unwrap();
+        let (stream, mut other) = UnixStream::pair().unwrap();
+        let opened = fork::open(|| io::Result::Ok(stream), AsRawFd::as_raw_fd);
+        let (stream, entry) = opened.unwrap();
+        let mut connection = Connection::new(stream, entry, 1, poll.registry()).unwrap();
+        for (reply, held) in [("+a", false), ("+b", true), ("+c", true), ("+d", false)] {
+            let from = connection.out.len();
+            connection.out.extend_from_slice(reply.as_bytes());
+            connection.out.extend_from_slice(b"\r\n");
+            if held {
+                connection.hold(from);
+            }
+        }
+        assert!(!connection.is_settled());
+        connection.settle(failed);
+        assert!(connection.is_settled());
+        assert!(connection.send(poll.registry()).unwrap());
+        connection.close(poll.registry());
+        let mut sent = String::new();
+        other.read_to_string(&mut sent).unwrap();
+        sent
+    }
+
+    #[test]
+    fn what_is_not_durable_is_not_told() {
+        let refusal = Refusal::new(Code::Poisoned, "why");
+        let expected = "+a\r\n-POISONED why\r\n-POISONED why\r\n+d\r\n";
+        assert_eq!(replies(Some(&refusal)), expected);
+        assert_eq!(replies(None), "+a\r\n+b\r\n+c\r\n+d\r\n");
+    }
+}

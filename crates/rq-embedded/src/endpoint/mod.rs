@@ -9,13 +9,14 @@
 //! | `connection` | what came from a client, and what is to be sent |
 //! | `request`, `reply` | the protocol |
 //! | `commands` | which command a request is; those about the connection |
-//! | `queues` | `RQ.*`, `DUMP` and `RESTORE` |
+//! | `queues`, `dump` | `RQ.*`; `DUMP` and `RESTORE` |
 //! | `documentation` | `COMMAND` |
 //! | `waiters` | clients that wait, in the order of their arrival |
 
 mod commands;
 mod connection;
 mod documentation;
+mod dump;
 mod queues;
 mod reply;
 mod request;

@@ -7,22 +7,13 @@ use rq_command::reply::{self, Sink};
 use rq_command::{Code, Refusal, Verb};
 use rq_core::{Delivery, Id, IdText, Queue};
 
+use super::commands::Outcome;
 use super::reply::Reply;
 use super::request::Words;
 use super::waiters::Waiter;
 use crate::clock;
 use crate::engine::State;
 use crate::error::Error;
-
-/// What is to be done beside sending the reply.
-pub(super) enum Outcome {
-    /// Nothing.
-    Done,
-    /// Clients that asked for it get the reply when all that is stored so far is durable.
-    Durable,
-    /// There is no reply yet: the client waits.
-    Wait(Waiter),
-}
 
 /// Room that is used again by each command.
 #[derive(Default)]
@@ -64,8 +55,8 @@ pub(super) fn execute(
         Verb::Split => split(state, words, reply),
         Verb::Length => length(state, words, reply),
         Verb::Info => info(state, words, reply),
-        // Not for clients, and no server sends it here.
-        Verb::Apply => Err(Refusal::new(Code::Argument, "unknown command 'RQ.APPLY'")),
+        // An admin's command is not among those that are answered.
+        Verb::Apply => Err(Refusal::new(Code::Argument, "not for clients")),
     }
 }
 
@@ -272,29 +263,6 @@ fn info(state: &State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Outcom
         None => reply.null(),
     }
     Ok(Outcome::Done)
-}
-
-// ---- carrying queues ----
-
-/// `DUMP key`
-pub(super) fn dump(state: &State, words: Words<'_>, reply: &mut Reply<'_>) {
-    match state.queue(words.at(1)) {
-        Some(queue) => reply.bytes(&rq_dump::write(queue)),
-        None => reply.null_bytes(),
-    }
-}
-
-/// `RESTORE key ttl data [REPLACE]`, its queue read already.
-pub(super) fn restore(
-    state: &mut State,
-    words: Words<'_>,
-    queue: &Queue,
-    replace: bool,
-    reply: &mut Reply<'_>,
-) -> Result<Outcome, Refusal> {
-    state.restore(clock::now(), words.at(1), queue, replace)?;
-    reply.status("OK");
-    Ok(Outcome::Durable)
 }
 
 impl From<Error> for Refusal {

@@ -204,7 +204,7 @@ impl Requests {
         let length = usize::try_from(length).ok();
         let length = length.filter(|&length| length <= LONGEST);
         let length = length.ok_or(Malformed::Argument)?;
-        if self.at - self.start + length > LARGEST {
+        if exceeds(self.at - self.start, length) {
             return Err(Malformed::Large);
         }
         let end = self.at + length;
@@ -253,6 +253,11 @@ impl Requests {
         self.at += end + 1;
         Ok(Some(0))
     }
+}
+
+/// Whether a request is too large with one more argument.
+fn exceeds(read: usize, length: usize) -> bool {
+    read + length > LARGEST
 }
 
 /// Splits a line at its blanks. Quotes keep blanks: in double ones `\n`, `\r`, `\t`, `\a`, `\b`, `\xhh`

@@ -16,11 +16,11 @@ use mio::net::UnixListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 use rq_command::Refusal;
 use rq_command::reply::Sink;
-use rq_core::Queue;
 
-use super::commands::{self, Command, Request};
+use super::commands::{self, Command, Operation, Outcome, Session};
 use super::connection::Connection;
-use super::queues::{self, Outcome, Room};
+use super::dump;
+use super::queues::{self, Room};
 use super::request::Words;
 use super::waiters::Waiters;
 use crate::engine::{Engine, State};
@@ -249,68 +249,61 @@ impl Server {
         let words = connection.requests.words();
         let (session, out) = (&mut connection.session, &mut connection.out);
         let from = out.len();
-        let mut durable = false;
-        let executed = commands::find(words).and_then(|command| match command {
-            Command::Queue(_) | Command::Dump | Command::Restore => {
-                let queue = restored(command, words)?;
-                let mut state = engine.lock().map_err(refused)?;
-                let reply = &mut session.reply(out);
-                let client = session.client;
-                let outcome = match (command, &queue) {
-                    (Command::Queue(verb), _) => {
-                        queues::execute(&mut state, verb, words, client, &mut self.room, reply)
-                    }
-                    (_, Some((queue, replace))) => {
-                        queues::restore(&mut state, words, queue, *replace, reply)
-                    }
-                    (_, None) => {
-                        queues::dump(&state, words, reply);
-                        Ok(Outcome::Done)
-                    }
-                };
-                match outcome.map_err(|refusal| refusal.to_string())? {
-                    Outcome::Done => {}
-                    Outcome::Durable if session.always => {
-                        durable = true;
-                        self.unsettled = self.unsettled.max(Some(state.stored()));
-                    }
-                    Outcome::Durable => {}
-                    Outcome::Wait(waiter) => self.waiters.enter(&mut state, waiter),
-                }
-                self.serve_rung(&mut state);
-                Ok(())
-            }
-            _ => match session.execute(command, words, out)? {
-                Request::Nothing => Ok(()),
-                Request::Close => {
-                    connection.closing = true;
-                    Ok(())
-                }
-                Request::Sync(sync) => {
-                    engine.lock().map_err(refused)?.raise_sync(sync);
-                    Ok(())
-                }
-            },
+        let outcome = commands::find(words).and_then(|command| match command {
+            Command::Connection(topic) => session.execute(topic, words, out),
+            Command::Queues(operation) => self.operate(engine, &operation, words, session, out),
         });
-        if let Err(error) = executed {
-            out.truncate(from);
-            session.reply(out).error(error);
-        }
-        if durable {
-            connection.hold(from);
+        match outcome {
+            Ok(Outcome::Durable) if session.always => connection.hold(from),
+            Ok(Outcome::Close) => connection.closing = true,
+            Ok(Outcome::Sync(sync)) => {
+                if let Ok(mut state) = engine.lock() {
+                    state.raise_sync(sync);
+                }
+            }
+            Ok(_) => {}
+            Err(error) => {
+                out.truncate(from);
+                session.reply(out).error(error);
+            }
         }
         connection.requests.done();
     }
-}
 
-/// The queue that `RESTORE` brings, and whether it replaces another; read before the lock is taken.
-fn restored(command: Command, words: Words<'_>) -> Result<Option<(Queue, bool)>, String> {
-    if command != Command::Restore {
-        return Ok(None);
+    /// Executes a command about queues, and what follows from it for those who wait.
+    fn operate(
+        &mut self,
+        engine: &Engine,
+        operation: &Operation,
+        words: Words<'_>,
+        session: &Session,
+        out: &mut Vec<u8>,
+    ) -> Result<Outcome, String> {
+        let (client, reply) = (session.client, &mut session.reply(out));
+        let mut state = engine.lock().map_err(refused)?;
+        let outcome = match operation {
+            Operation::Table(verb) => {
+                queues::execute(&mut state, *verb, words, client, &mut self.room, reply)
+            }
+            Operation::Dump => {
+                dump::dump(&state, words, reply);
+                Ok(Outcome::Done)
+            }
+            Operation::Restore(restored) => dump::restore(&mut state, words, restored, reply),
+        };
+        let outcome = match outcome.map_err(|refusal| refusal.to_string())? {
+            Outcome::Wait(waiter) => {
+                self.waiters.enter(&mut state, waiter);
+                Outcome::Done
+            }
+            outcome => outcome,
+        };
+        if session.always && matches!(outcome, Outcome::Durable) {
+            self.unsettled = self.unsettled.max(Some(state.stored()));
+        }
+        self.serve_rung(&mut state);
+        Ok(outcome)
     }
-    let replace = commands::restore_options(words)?;
-    let queue = rq_dump::read(words.at(3)).map_err(|refusal| format!("ERR {refusal}"))?;
-    Ok(Some((queue, replace)))
 }
 
 fn refused(error: Error) -> String {
