@@ -33,7 +33,7 @@ def cli(socket: Path) -> Cli:
     program = Path(server_command()[0]).with_name("redis-cli")
 
     def run(*arguments: str, typed: str | None = None) -> str:
-        command = [program, "-s", socket, *arguments]
+        command = [str(program), "-s", str(socket), *arguments]
         done = subprocess.run(command, input=typed, check=True, capture_output=True, text=True, timeout=DEADLINE)
         assert done.stderr == ""
         return done.stdout.strip()
@@ -55,7 +55,7 @@ def test_what_the_owner_pushed_is_there(cli: Cli) -> None:
 
 
 def test_lines_are_typed(cli: Cli) -> None:
-    typed = 'PING\nRQ.PUSH jobs "two words" \'three more words\'\nRQ.POP 2 jobs\nSELECT 1\nnonsense a b\n'
+    typed = "PING\nRQ.PUSH jobs \"two words\" 'three more words'\nRQ.POP 2 jobs\nSELECT 1\nnonsense a b\n"
     printed = cli(typed=typed)
     assert printed.startswith("PONG")
     assert "two words" in printed
@@ -101,5 +101,5 @@ def test_redis_py_connects(socket: Path, protocol: int) -> None:
 
 def test_redis_py_is_told_what_is_no_database(socket: Path) -> None:
     client = redis.Redis(unix_socket_path=str(socket), db=1)
-    with pytest.raises(redis.RedisError, match="Invalid Database|DB index is out of range"):
+    with pytest.raises(redis.RedisError, match="DB index is out of range"):
         client.ping()
