@@ -88,12 +88,16 @@ impl Drop for Endpoint {
     }
 }
 
-/// Leaves signals to the threads of the program; also SIGPIPE, which a client that is gone would give.
+/// Leaves signals to the threads of the program; SIGPIPE, which a client that is gone would give, to nobody.
+/// Those that tell of a bug in this thread stay.
 fn block_signals() {
     // SAFETY: a set of signals is plain numbers, filled before it is used.
     unsafe {
         let mut all: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&raw mut all);
+        for bug in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL] {
+            libc::sigdelset(&raw mut all, bug);
+        }
         libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
     }
 }
