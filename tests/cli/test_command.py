@@ -1,8 +1,12 @@
 """The command as a whole: help, versions, wrong usage."""
 
+import subprocess
+import sys
+
 import pytest
 import reliableq
-from reliableq.cli import COMMANDS, main
+from reliableq.cli import main
+from reliableq.cli.group import COMMANDS
 
 from tests.cli.program import Program
 
@@ -93,3 +97,16 @@ def test_a_defect_is_one_line_that_says_how_to_see_more(
     monkeypatch.setenv("RELIABLEQ_DEBUG", "1")
     assert main(arguments) == 70
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_missing_package_is_one_line() -> None:
+    program = """
+import sys
+import reliableq.cli
+sys.modules["click"] = None
+sys.exit(reliableq.cli.main(["--version"]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (4, "")
+    (line,) = done.stderr.splitlines()
+    assert "click" in line and "pip install" in line

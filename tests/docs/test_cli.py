@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 import pytest
-from reliableq.cli import COMMANDS, exits
+from reliableq.cli import exits
+from reliableq.cli.group import COMMANDS
 
 from tests.cli.program import Program
 from tests.support.server import ROOT

@@ -1,83 +1,16 @@
 """The command `reliableq`. Each subcommand is a file; `exits` says how they end, `show` what they print."""
 
-import os
 import sys
 from collections.abc import Sequence
 
-import click
-
-from reliableq import __version__
-from reliableq.cli import (
-    ack,
-    dump,
-    exits,
-    inspect,
-    module_path,
-    place,
-    pop,
-    push,
-    recover,
-    repair,
-    restore,
-    serve,
-    spark_archive,
-    status,
-)
-
-COMMANDS = (
-    push.push,
-    pop.pop,
-    ack.ack,
-    recover.recover,
-    inspect.inspect,
-    status.status,
-    serve.serve,
-    dump.dump,
-    restore.restore,
-    repair.repair,
-    module_path.module_path,
-    spark_archive.spark_archive,
-)
-
-
-class Commands(click.Group):
-    """Lists the subcommands in the order of their use, not of the alphabet."""
-
-    def list_commands(self, context: click.Context) -> list[str]:
-        return list(self.commands)
-
-
-@click.group(
-    cls=Commands,
-    commands={command.name or "": command for command in COMMANDS},
-    epilog=exits.HELP,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-@click.version_option(__version__, prog_name="reliableq", message="%(prog)s %(version)s")
-@click.option("--url", envvar=place.VARIABLE, show_envvar=True, help=place.HELP)
-def commands(url: str | None) -> None:
-    """A reliable queue: a message is kept until whoever took it acknowledges it."""
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line, and returns the exit code. Whatever goes wrong is one line on standard error."""
+    """Runs the command line, and returns the exit code."""
     try:
-        code = _run(arguments)
-        sys.stdout.flush()
-    except (Exception, KeyboardInterrupt) as error:
-        code = exits.report(error)
-    return code
-
-
-def _run(arguments: Sequence[str] | None) -> int:
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # also where the terminal's encoding lacks a character
-    parts = list(sys.argv[1:] if arguments is None else arguments)
-    if os.environ.get("_RELIABLEQ_COMPLETE"):
-        commands.main(parts, "reliableq")  # what a shell asks for when Tab is pressed
-    try:
-        with commands.make_context("reliableq", parts) as context:
-            return int(commands.invoke(context) or exits.DONE)
-    except click.exceptions.Exit as end:  # after --help and --version
-        return end.exit_code
+        from reliableq.cli.group import run  # here, so that Ctrl-C while it is imported shows no traceback either
+    except KeyboardInterrupt:
+        return 130
+    except ModuleNotFoundError as error:
+        print(f"reliableq: the package {error.name} is not installed; pip install click redis rich", file=sys.stderr)
+        return 4
+    return run(arguments)
