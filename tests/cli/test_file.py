@@ -1,5 +1,6 @@
 """The command on a file: each call opens it, or is a client of whoever has it open."""
 
+import fcntl
 import json
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 import reliableq
 
 from tests.cli.program import Program
-from tests.support.wait import DEADLINE
+from tests.support.wait import DEADLINE, wait_until
 
 Serve = Callable[..., "subprocess.Popen[bytes]"]
 
@@ -66,6 +67,26 @@ def test_serve_owns_the_file_until_it_is_asked_to_end(program: Program, serve: S
     output, error = process.communicate(timeout=DEADLINE)
     assert (process.returncode, output, error) == (0, b"", b"")
     assert program("ack", "q", row["id"]).code == 0
+
+
+def test_ctrl_c_ends_a_wait_with_130_and_takes_nothing(program: Program, tmp_path: Path) -> None:
+    assert program("push", "other", "a").code == 0
+    with program.start("pop", "q", "--timeout", "forever") as process:
+        wait_until("it has opened the file", lambda: owned(tmp_path / "jobs.rq"))
+        process.send_signal(signal.SIGINT)
+        output, error = process.communicate(timeout=DEADLINE)
+    assert (process.returncode, output, error) == (130, b"", b"")
+    assert program("status").lines[0].startswith("other: 1 waiting")
+
+
+def owned(file: Path) -> bool:
+    """Whether somebody has the file open, without opening it."""
+    with (file / "lock").open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def test_two_do_not_serve_the_same_file(program: Program, serve: Serve) -> None:

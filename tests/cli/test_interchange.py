@@ -84,3 +84,5 @@ def test_files_that_can_not_be_used_are_one_line(program: Program, filled: relia
     ended = program("dump", "q", "no-such-folder/q.dump")
     assert ended.code == 4 and "no-such-folder" in ended.complaint
     assert program.shell("reliableq dump q > /dev/full").code == 4
+    assert program("dump", "q", "/dev/full").code == 4
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

@@ -60,6 +60,13 @@ def test_a_full_disk_for_the_output_is_one_line(program: Program, queue: reliabl
     assert len(queue) == 1
 
 
+def test_closed_streams_are_as_good_as_empty_ones(program: Program, queue: reliableq.Queue) -> None:
+    assert program.shell("reliableq push q a >&-").code == 0
+    assert program.shell("reliableq push q <&-").code == 1
+    assert program.shell("reliableq pop 2>&-").code == 2
+    assert len(queue) == 1
+
+
 def test_ctrl_c_ends_a_wait_with_130_and_takes_nothing(
     program: Program, queue: reliableq.Queue, client: Client
 ) -> None:

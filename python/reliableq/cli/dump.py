@@ -2,7 +2,6 @@
 
 import base64
 import os
-import tempfile
 from pathlib import Path
 
 import click
@@ -50,12 +49,13 @@ def _replace(path: Path, data: bytes) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    with beside.open("xb") as file:
         try:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-            os.replace(file.name, path)
+            beside.replace(path)
         except BaseException:
-            os.unlink(file.name)
+            beside.unlink()
             raise
