@@ -53,6 +53,13 @@ impl Queue {
         }
     }
 
+    /// Makes a queue that holds nothing as a new one is.
+    pub fn renew(&mut self, floor: Id) {
+        if self.is_empty() {
+            *self = Self::new(floor);
+        }
+    }
+
     /// The time of a delivery at `now`.
     fn time(&self, now: u64) -> u64 {
         now.min(TIME_END - 1).max(self.clock)

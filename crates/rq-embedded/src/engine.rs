@@ -45,6 +45,8 @@ pub struct State {
     keeper: Keeper,
     pub(crate) bells: Bells,
     agenda: Agenda<Box<[u8]>>,
+    /// Kept to be used again.
+    done: Vec<Id>,
     chores: Arc<Condvar>,
     /// When the housekeeper looks next, in milliseconds.
     planned: u64,
@@ -74,6 +76,7 @@ impl Engine {
             keeper,
             bells: Bells::default(),
             agenda: Agenda::new(),
+            done: Vec::new(),
             chores: Arc::clone(&chores),
             planned: 0,
             sync_due: None,
@@ -314,7 +317,7 @@ impl State {
     ) -> Result<Pushed, Error> {
         let pushed = self.keeper.push(name, now, elements)?;
         self.bells.ring(name, pushed.count);
-        self.changed(now);
+        self.changed();
         Ok(pushed)
     }
 
@@ -333,7 +336,7 @@ impl State {
         if let Some(pushed) = &produced.pushed {
             self.bells.ring(name, pushed.count);
             self.note(name);
-            self.changed(now);
+            self.changed();
         }
         Ok(produced)
     }
@@ -350,12 +353,9 @@ impl State {
         count: u64,
         visit: impl FnMut(Delivery<'_>),
     ) -> Result<u64, Error> {
-        if self.waiting(name) == 0 && !self.is_closed() {
-            return Ok(0);
-        }
         let pop = |queue: &mut Queue, effect: &mut Vec<u8>| queue.pop(now, count, effect, visit);
-        let popped = self.keeper.change(name, pop)?;
-        self.changed(now);
+        let popped = self.keeper.change(name, |queue| queue.waiting() > 0, pop)?;
+        self.changed();
         Ok(popped.unwrap_or(0))
     }
 
@@ -372,14 +372,12 @@ impl State {
         elapsed: u64,
         visit: impl FnMut(Delivery<'_>),
     ) -> Result<u64, Error> {
-        let due = (self.queue(name)).map_or(0, |queue| queue.recoverable(now, count, elapsed));
-        if due == 0 {
-            return Ok(0);
-        }
-        let recovered = self.keeper.change(name, |queue, effect| {
-            queue.recover(now, count, elapsed, effect, visit)
-        })?;
-        self.changed(now);
+        let recovered = self.keeper.change(
+            name,
+            |queue| queue.recoverable(now, 1, elapsed) > 0,
+            |queue, effect| queue.recover(now, count, elapsed, effect, visit),
+        )?;
+        self.changed();
         Ok(recovered.unwrap_or(0))
     }
 
@@ -389,33 +387,36 @@ impl State {
     /// As the store says; nothing is let go then.
     pub fn acknowledge(
         &mut self,
-        now: u64,
         name: &[u8],
         ids: &[Id],
         done: &mut Vec<Id>,
     ) -> Result<(), Error> {
         done.clear();
-        if self.queue(name).is_none() {
-            return Ok(());
-        }
-        self.keeper.change(name, |queue, effect| {
+        let held = |queue: &Queue| queue.delivered() > 0;
+        self.keeper.change(name, held, |queue, effect| {
             queue.acknowledge(ids.iter().copied(), done, effect);
         })?;
-        self.changed(now);
+        self.changed();
         Ok(())
+    }
+
+    /// Lets go of one delivered message; whether it was such.
+    ///
+    /// # Errors
+    /// As the store says; nothing is let go then.
+    pub fn acknowledge_one(&mut self, name: &[u8], id: Id) -> Result<bool, Error> {
+        let mut done = std::mem::take(&mut self.done);
+        let outcome = self.acknowledge(name, &[id], &mut done);
+        let found = !done.is_empty();
+        self.done = done;
+        outcome.map(|()| found)
     }
 
     /// Makes a queue of what another one was dumped to.
     ///
     /// # Errors
     /// [`Error::Exists`] when there is one and it is not to be replaced; as the store says.
-    pub fn restore(
-        &mut self,
-        now: u64,
-        name: &[u8],
-        queue: &Queue,
-        replace: bool,
-    ) -> Result<(), Error> {
+    pub fn restore(&mut self, name: &[u8], queue: &Queue, replace: bool) -> Result<(), Error> {
         if !replace && self.queue(name).is_some() {
             return Err(Error::Exists);
         }
@@ -423,7 +424,7 @@ impl State {
         let waiting = self.waiting(name);
         self.bells.ring(name, waiting);
         self.note(name);
-        self.changed(now);
+        self.changed();
         Ok(())
     }
 
@@ -431,9 +432,9 @@ impl State {
     ///
     /// # Errors
     /// As the store says; nothing is removed then.
-    pub fn remove(&mut self, now: u64, name: &[u8]) -> Result<bool, Error> {
+    pub fn remove(&mut self, name: &[u8]) -> Result<bool, Error> {
         let removed = self.keeper.remove(name)?;
-        self.changed(now);
+        self.changed();
         Ok(removed)
     }
 
@@ -457,15 +458,15 @@ impl State {
     }
 
     /// Plans what a change makes necessary.
-    fn changed(&mut self, now: u64) {
+    fn changed(&mut self) {
         let Keeper::File(store) = &self.keeper else {
             return;
         };
         if self.background >= Sync::Interval && self.sync_due.is_none() {
-            self.sync_due = Some(now.saturating_add(INTERVAL));
+            self.sync_due = Some(clock::now().saturating_add(INTERVAL));
         }
         let due = self.sync_due.unwrap_or(u64::MAX);
-        let wanted = if store.wants_checkpoint() { now } else { due };
+        let wanted = if store.wants_checkpoint() { 0 } else { due };
         let wanted = wanted.min(self.agenda.first().unwrap_or(u64::MAX));
         if wanted < self.planned {
             self.planned = wanted;
@@ -508,12 +509,13 @@ impl State {
             let Some(name) = self.agenda.take(now) else {
                 return;
             };
+            let due = |queue: &Queue| queue.next_due().is_some_and(|due| due <= now);
             let expire = |queue: &mut Queue, effect: &mut Vec<u8>| queue.expire(now, STEP, effect);
-            if self.keeper.change(&name, expire).is_err() {
+            if self.keeper.change(&name, due, expire).is_err() {
                 self.agenda.note(now.saturating_add(INTERVAL), name);
                 return;
             }
-            self.changed(now);
+            self.changed();
             self.note(&name);
         }
     }

@@ -88,23 +88,26 @@ impl Keeper {
         }
     }
 
-    /// Runs an operation that makes no IDs on a queue, where there is one. What it gave counts
-    /// only when this returns it.
+    /// Runs an operation that makes no IDs on a queue, where there is one and the operation is
+    /// worth it. What it gave counts only when this returns it.
     pub(crate) fn change<R>(
         &mut self,
         name: &[u8],
+        worth: impl FnOnce(&Queue) -> bool,
         operation: impl FnOnce(&mut Queue, &mut Vec<u8>) -> R,
     ) -> Result<Option<R>, Error> {
         match self {
             Keeper::Memory { queues, effect } => {
-                Ok(queues.change(name, |queue| operation(queue, effect)))
+                let change = |queue: &mut Queue| worth(queue).then(|| operation(queue, effect));
+                Ok(queues.change(name, change).flatten())
             }
-            Keeper::File(store) => {
+            Keeper::File(store) if store.queues().get(name).is_some_and(worth) => {
                 let mut record = store.record_for(0)?;
                 let outcome = record.change(name, operation);
                 record.append()?;
                 Ok(outcome)
             }
+            Keeper::File(_) => Ok(None),
             Keeper::Closed(_) => Err(Error::Closed),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use rq_embedded::{Error, Owner, Sync, clock};
+use rq_embedded::{Error, Owner, Sync};
 
 use crate::errors;
 use crate::handle::Handle;
@@ -109,7 +109,7 @@ impl Embedded {
         let queue = py.detach(|| rq_dump::read(data));
         let queue = queue.map_err(|refusal| errors::invalid_dump(&refusal))?;
         self.link.store(py, true, |state| {
-            state.restore(clock::now(), name.as_bytes(), &queue, replace)
+            state.restore(name.as_bytes(), &queue, replace)
         })
     }
 

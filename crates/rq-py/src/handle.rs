@@ -66,11 +66,7 @@ impl Handle {
         if let Some(successor) = self.successor(py) {
             return acknowledge_elsewhere(successor, id);
         }
-        self.link.store(py, false, |state| {
-            let mut done = Vec::new();
-            state.acknowledge(clock::now(), &self.name, &[id], &mut done)?;
-            Ok(!done.is_empty())
-        })
+        (self.link).store(py, false, |state| state.acknowledge_one(&self.name, id))
     }
 
     fn take(&self, py: Python<'_>, count: u64) -> PyResult<Option<Rows>> {
@@ -230,7 +226,7 @@ impl Handle {
         let ids: Vec<Id> = ids.iter().map(parse).collect::<PyResult<_>>()?;
         let done = self.link.store(py, false, |state| {
             let mut done = Vec::new();
-            state.acknowledge(clock::now(), &self.name, &ids, &mut done)?;
+            state.acknowledge(&self.name, &ids, &mut done)?;
             Ok(done)
         })?;
         id_list(py, done.into_iter())

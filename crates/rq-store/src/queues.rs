@@ -5,12 +5,18 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use rq_core::{Error, Id, Produced, Pushed, Queue, effect};
 
 /// All queues of a store. Alone, it is a store that forgets.
 #[derive(Debug, Clone, Default)]
 pub struct Queues {
-    queues: HashMap<Box<[u8]>, Queue>,
+    /// Those that hold something, and at most one that does not: [`Queues::spent`]. That is as if
+    /// it were not there, but need not be made again by the next push.
+    queues: HashMap<Box<[u8]>, Queue, RandomState>,
+    /// The name of the one that holds nothing, while `has_spent`.
+    spent: Vec<u8>,
+    has_spent: bool,
     floor: Id,
 }
 
@@ -18,24 +24,25 @@ impl Queues {
     /// The queue with a name, where there is one.
     #[must_use]
     pub fn get(&self, name: &[u8]) -> Option<&Queue> {
-        self.queues.get(name)
+        self.queues.get(name).filter(|queue| !queue.is_empty())
     }
 
     /// How many queues there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.queues.len()
+        self.queues.len() - usize::from(self.has_spent)
     }
 
     /// Whether there is no queue.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.queues.is_empty()
+        self.len() == 0
     }
 
     /// All queues, in the order of their names.
     pub fn sorted(&self) -> impl ExactSizeIterator<Item = (&[u8], &Queue)> {
-        let mut all: Vec<_> = self.queues.iter().map(|(n, q)| (&**n, q)).collect();
+        let all = self.queues.iter().filter(|(_, queue)| !queue.is_empty());
+        let mut all: Vec<_> = all.map(|(n, q)| (&**n, q)).collect();
         all.sort_unstable_by_key(|&(name, _)| name);
         all.into_iter()
     }
@@ -94,7 +101,15 @@ impl Queues {
         operation: impl FnOnce(&mut Queue, Id) -> Result<(R, Option<Pushed>), Error>,
     ) -> Result<R, Error> {
         let (outcome, pushed) = if let Some(queue) = self.queues.get_mut(name) {
-            operation(queue, self.floor)?
+            let spent = queue.is_empty();
+            if spent {
+                queue.renew(self.floor);
+            }
+            let outcome = operation(queue, self.floor)?;
+            if spent && !queue.is_empty() {
+                self.has_spent = false;
+            }
+            outcome
         } else {
             let mut queue = Queue::new(self.floor);
             let outcome = operation(&mut queue, self.floor)?;
@@ -113,11 +128,26 @@ impl Queues {
     /// nothing afterwards is gone.
     pub fn change<R>(&mut self, name: &[u8], operation: impl FnOnce(&mut Queue) -> R) -> Option<R> {
         let queue = self.queues.get_mut(name)?;
+        let spent = queue.is_empty();
         let outcome = operation(queue);
-        if queue.is_empty() {
-            self.queues.remove(name);
+        if queue.is_empty() && !spent {
+            self.spend(name);
         }
         Some(outcome)
+    }
+
+    /// A queue holds nothing any more. It takes the place of the last such one, which goes.
+    fn spend(&mut self, name: &[u8]) {
+        self.drop_spent();
+        self.spent.clear();
+        self.spent.extend_from_slice(name);
+        self.has_spent = true;
+    }
+
+    fn drop_spent(&mut self) {
+        if std::mem::take(&mut self.has_spent) {
+            self.queues.remove(&*self.spent);
+        }
     }
 
     /// Applies an effect to a queue, by the same rules as `RQ.APPLY` in a server.
@@ -131,6 +161,9 @@ impl Queues {
         payloads: impl ExactSizeIterator<Item = &'a [u8]>,
     ) -> Result<(), Error> {
         let scope = effect::scope(head)?;
+        if self.has_spent && self.spent == name {
+            self.drop_spent();
+        }
         if let effect::Scope::Floor(id) = scope {
             self.raise(id);
             return Ok(());
@@ -158,11 +191,16 @@ impl Queues {
 
     /// Removes a queue with all that it holds; whether there was one.
     pub fn remove(&mut self, name: &[u8]) -> bool {
+        if self.has_spent && self.spent == name {
+            self.drop_spent();
+            return false;
+        }
         self.queues.remove(name).is_some()
     }
 
     /// Puts a whole queue in its place.
     pub fn insert(&mut self, name: &[u8], queue: Queue) {
+        self.remove(name);
         self.queues.insert(name.into(), queue);
     }
 }

@@ -7,7 +7,6 @@ use rq_core::Queue;
 use super::commands::Outcome;
 use super::reply::Reply;
 use super::request::Words;
-use crate::clock;
 use crate::engine::State;
 
 /// A queue that is brought, and whether it may replace another.
@@ -54,7 +53,7 @@ pub(super) fn restore(
     reply: &mut Reply<'_>,
 ) -> Result<Outcome, Refusal> {
     let Restored { queue, replace } = restored;
-    state.restore(clock::now(), words.at(1), queue, *replace)?;
+    state.restore(words.at(1), queue, *replace)?;
     reply.status("OK");
     Ok(Outcome::Durable)
 }

@@ -192,7 +192,7 @@ fn acknowledge(
 ) -> Result<Outcome, Refusal> {
     parse::acknowledge(&words, &mut room.ids)?;
     let done = &mut room.acknowledged;
-    state.acknowledge(clock::now(), words.at(1), &room.ids, done)?;
+    state.acknowledge(words.at(1), &room.ids, done)?;
     reply::ids(reply, done.iter().copied());
     room.shrink();
     Ok(Outcome::Durable)
