@@ -2,21 +2,51 @@
 
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
 import reliableq
 
+from tests.support.process import Process, process
+
+PLACES = ["memory", "file", "file client", "RESP2", "RESP3"]
+
+KEEPER = """
+while True:
+    with reliableq.connect(asked()):
+        say("open")
+        asked()
+    say("closed")
+"""
+"""Owns one file after the other."""
+
 _numbers = count()
 
 
-@pytest.fixture(params=["memory", "RESP2", "RESP3"])
-def url(request: pytest.FixtureRequest) -> str:
-    """Names a place without queues."""
+@pytest.fixture(scope="session")
+def keeper() -> Iterator[Process]:
+    with process(KEEPER) as keeper:
+        yield keeper
+        keeper.end()
+
+
+@pytest.fixture(params=PLACES)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Names a place without queues. The file is this process's own, or that of another."""
     if request.param == "memory":
-        return f"memory:contract-{next(_numbers)}"
-    server: Any = request.getfixturevalue("server")
-    return f"redis://127.0.0.1:{server.port}?protocol={request.param[-1]}"
+        yield f"memory:contract-{next(_numbers)}"
+    elif request.param == "file":
+        yield f"file:{tmp_path}/contract.rq"
+    elif request.param == "file client":
+        keeper: Process = request.getfixturevalue("keeper")
+        url = f"file:{tmp_path}/contract.rq"
+        assert keeper.ask(url) == "open"
+        yield url
+        assert keeper.ask("close") == "closed"
+    else:
+        server: Any = request.getfixturevalue("server")
+        yield f"redis://127.0.0.1:{server.port}?protocol={request.param[-1]}"
 
 
 @pytest.fixture

@@ -17,7 +17,10 @@ from reliableq import Closed, Connection, Queue
         lambda queue: queue.ack("1-1"),
         lambda queue: queue.recover(elapsed=0),
         lambda queue: queue.inspect(),
+        lambda queue: queue.range(),
+        lambda queue: queue.split(2),
         lambda queue: queue.info(),
+        lambda queue: queue.dump(),
         len,
     ],
 )
