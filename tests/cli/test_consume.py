@@ -1,12 +1,14 @@
 """`reliableq pop`, `ack`, `recover` and `inspect`."""
 
 import base64
+import json
 import re
 
 import pytest
 import reliableq
 
 from tests.cli.program import Program
+from tests.support.wait import wait_until
 
 STYLE = re.compile(r"\x1b\[[\d;]*m")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -99,6 +101,21 @@ def test_ack_in_json(program: Program, queue: reliableq.Queue) -> None:
     assert ended.json == {"acknowledged": [ids[0]], "missing": [ids[1]]}
     ended = program("ack", "q", "--json")
     assert (ended.code, ended.json) == (1, {"acknowledged": [], "missing": []})
+
+
+def test_ack_in_json_tells_what_was_done_before_an_error(program: Program, queue: reliableq.Queue) -> None:
+    id = queue.push(b"a")
+    queue.pop()
+    with program.start("ack", "q", "--json") as process:
+        assert process.stdin and process.stdout and process.stderr
+        process.stdin.write(f"{id}\n".encode())
+        process.stdin.flush()
+        wait_until("the first is acknowledged", lambda: len(queue) == 0)
+        process.stdin.write(b"what\n")
+        process.stdin.close()
+        assert json.loads(process.stdout.read()) == {"acknowledged": [id], "missing": []}
+        assert b"no message ID" in process.stderr.read()
+    assert process.returncode == 2
 
 
 def test_ack_by_lines(program: Program, queue: reliableq.Queue) -> None:

@@ -28,15 +28,17 @@ def ack(rq: Connection, queue: str, ids: tuple[str, ...], as_json: bool) -> int:
     target = rq.queue(queue)
     done: list[str] = []
     missing: list[str] = []
-    for batch in [list(ids)] if ids else _from_stdin():
-        acknowledged = target.ack(batch)
-        done += acknowledged
-        missing += sorted(set(batch) - set(acknowledged), key=batch.index)
-        if not as_json:
-            show.write("".join(f"{id}\n" for id in acknowledged).encode())
-    if as_json:
-        show.document({"acknowledged": done, "missing": missing})
-    elif missing:
+    try:
+        for batch in [list(ids)] if ids else _from_stdin():
+            acknowledged = target.ack(batch)
+            done += acknowledged
+            missing += _without(batch, set(acknowledged))
+            if not as_json:
+                show.write("".join(f"{id}\n" for id in acknowledged).encode())
+    finally:
+        if as_json:  # also when an error ends it: those before it are let go
+            show.document({"acknowledged": done, "missing": missing})
+    if missing and not as_json:
         exits.tell(f"not acknowledged, since not delivered: {_listed(missing)}")
     return exits.DONE if done else exits.NOTHING
 
@@ -46,6 +48,10 @@ def _from_stdin() -> Iterator[list[str]]:
         found = [line.split(None, 1)[0].decode(errors="surrogateescape") for line in batch if line.strip()]
         if found:
             yield found
+
+
+def _without(ids: Iterable[str], others: set[str]) -> list[str]:
+    return [id for id in dict.fromkeys(ids) if id not in others]
 
 
 def _listed(ids: Iterable[str], most: int = 5) -> str:
