@@ -120,7 +120,7 @@ def test_repair_lists_what_is_lost(program: Program, tmp_path: Path) -> None:
     data[len(data) // 2] ^= 1
     log.write_bytes(data)
     refused = program("status")
-    assert refused.code == 4 and "is damaged at byte" in refused.complaint and "repair" in refused.complaint
+    assert refused.code == 4 and "is damaged at byte" in refused.complaint and "reliableq repair" in refused.complaint
     ended = program("repair", "jobs.rq", "whole.rq", "--json")
     assert ended.code == 1
     (loss, *_) = ended.json["losses"]

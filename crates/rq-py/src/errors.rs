@@ -74,7 +74,10 @@ pub(crate) fn of_store(error: &StoreError) -> PyErr {
         }
         StoreError::Missing => exceptions::Missing::new_err((cause, remedy)),
         StoreError::Full { .. } => exceptions::Full::new_err((cause, remedy)),
-        StoreError::Corrupt { .. } => exceptions::Corrupt::new_err((cause, remedy)),
+        StoreError::Corrupt { .. } => exceptions::Corrupt::new_err((
+            cause,
+            "restore a copy, or save what is whole with `reliableq repair SOURCE DESTINATION`",
+        )),
         StoreError::TooLarge => exceptions::Refused::new_err((cause, remedy)),
         _ => exceptions::Failed::new_err((cause, remedy)),
     }
