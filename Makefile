@@ -25,7 +25,7 @@ SOURCES = $(CARGO_FILES) $(shell find $(addprefix crates/,$1) -name '*.rs')
 PACKAGE_SOURCES = pyproject.toml LICENSE $(wildcard README.md) \
 	$(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
 
-.PHONY: help demo build test test-servers bench serve wheel lint docs servers clean
+.PHONY: help demo build test test-servers test-spark bench serve wheel lint docs servers java clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target text; do \
@@ -36,13 +36,16 @@ demo: .venv/.native ## Show the life of a message on the embedded queue (needs n
 
 build: .venv/.native $(MODULE_IN_PACKAGE) ## Build the module and the package, both for use from here
 
-test: servers build wheel lint ## Run everything that CI runs
+test: servers java build wheel lint ## Run everything that CI runs
 	cargo test --quiet
 	$(BIN)/python -m pytest
 	tools/test-servers $(filter-out redis-7.0,$(SERVERS)) -- -m essential
 
 test-servers: servers build .venv/.test ## Run the module's whole suite on every supported server
 	tools/test-servers $(SERVERS)
+
+test-spark: servers java build wheel ## Run the tests of Spark on every supported version of it
+	tools/test-spark
 
 bench: build .venv/.test .venv/.bench ## Measure the module against Streams and Lists
 	@command -v valgrind >/dev/null || tools/apt-install valgrind
@@ -55,7 +58,7 @@ serve: build ## Run a server with the module, on port PORT; its data stay in .se
 wheel: dist/.built ## Leave a wheel in dist/, with the module inside
 	@ls dist/*.whl
 
-lint: .venv/.test .venv/.native .venv/.libclang ## Check formatting, lints, types and layers
+lint: .venv/.test .venv/.spark .venv/.native .venv/.libclang ## Check formatting, lints, types and layers
 	tools/lint
 
 docs: ## Write docs/commands.md anew from the command table
@@ -66,8 +69,11 @@ docs: ## Write docs/commands.md anew from the command table
 servers: .venv/.build ## Obtain the servers that the tests run on, into .servers/
 	@tools/servers redis-7.0 $(SERVERS) >/dev/null
 
-clean: ## Remove all that was built, the virtualenv and the servers included
-	rm -rf target .venv .servers .serve dist python/reliableq/*.so
+java: .venv/.build ## Obtain the Java that Spark runs on, into .java/ where the system has none
+	@tools/java >/dev/null
+
+clean: ## Remove all that was built, the virtualenvs, the servers and Java included
+	rm -rf target .venv .venv-spark-* .servers .java .serve dist python/reliableq/*.so
 
 # The virtualenv. The files named .venv/.* say what is in it, so they vanish with it.
 
@@ -78,7 +84,7 @@ clean: ## Remove all that was built, the virtualenv and the servers included
 	@$(PIP) $<
 	@touch $@
 
-.venv/.package .venv/.test .venv/.bench: .venv/.%: tools/requirements/%.txt .venv/.build
+.venv/.package .venv/.test .venv/.bench .venv/.spark: .venv/.%: tools/requirements/%.txt .venv/.build
 	@echo "reliableq: installing $< into .venv"
 	@$(PIP) $<
 	@touch $@
