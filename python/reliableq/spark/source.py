@@ -1,0 +1,65 @@
+"""The source as Spark sees it: `format("reliableq")`.
+
+Spark makes this object, and asks it for readers and writers, in processes of its own beside the driver. It travels
+between them pickled.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from reliableq.errors import InvalidArgument, MissingPackage
+from reliableq.spark.options import parse
+from reliableq.spark.place import locate
+
+try:
+    from pyspark.sql.datasource import DataSource
+except ImportError as error:
+    cause = "the package pyspark is not installed, or older than 4.0"
+    raise MissingPackage(cause, "pip install 'reliableq[spark]'") from error
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from reliableq.spark.reader import Reader
+    from reliableq.spark.writer import Writer
+
+SCHEMA = "id STRING, value BINARY, enqueued_at TIMESTAMP, deliveries BIGINT, state STRING, queue STRING"
+
+
+class Source(DataSource):
+    """A queue: read as a snapshot, or appended to. Wrong options are refused here, before anything is planned."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._options = parse(options)
+        self._asked = False
+
+    @classmethod
+    def name(cls) -> str:
+        """What a user gives to format()."""
+        return "reliableq"
+
+    def schema(self) -> str:
+        """The columns of a snapshot. Spark does not ask when a user gave others."""
+        self._asked = True
+        return SCHEMA
+
+    def reader(self, schema: "StructType") -> "Reader":
+        """Reads a snapshot of the queue."""
+        if not self._asked:
+            cause = f"a schema was given ({', '.join(schema.fieldNames())})"
+            raise InvalidArgument(cause, f"leave out schema(): a queue's columns are always {SCHEMA}")
+        from reliableq.spark.reader import Reader
+
+        return Reader(locate(self._options.url), self._options)
+
+    def writer(self, schema: "StructType", overwrite: bool) -> "Writer":
+        """Appends to the queue."""
+        from reliableq.spark.writer import Writer, check_columns
+
+        if overwrite:
+            remedy = 'use mode("append"); a queue empties when its messages are acknowledged'
+            raise InvalidArgument("a queue can't be overwritten", remedy)
+        if self._options.partitions is not None:
+            raise InvalidArgument("the option 'partitions' is for reading", "use repartition() of the frame")
+        check_columns(schema)
+        return Writer(locate(self._options.url), self._options.queue)

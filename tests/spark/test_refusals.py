@@ -1,0 +1,133 @@
+"""What the source refuses, with its name, before anything is read or pushed."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import reliableq
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.spark.conftest import Read
+
+
+def refused(call: Any) -> str:
+    """The text of the error that a call raises."""
+    with pytest.raises(PySparkException) as caught:
+        call()
+    return str(caught.value)
+
+
+@pytest.fixture
+def bodies(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([(b"a",), (b"b",)], "value BINARY")
+
+
+def write(frame: DataFrame, url: str, mode: str = "append", **options: str) -> None:
+    frame.write.format("reliableq").options(**{"url": url, "queue": "q"} | options).mode(mode).save()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"colour": "red"}, "there is no option 'colour'; expected url, queue, partitions"),
+        ({"url": ""}, "the option 'url' is missing"),
+        ({"queue": ""}, "the option 'queue' is missing"),
+        ({"partitions": "0"}, "the option 'partitions' is '0'; expected a whole number"),
+        ({"partitions": "many"}, "the option 'partitions' is 'many'"),
+        ({"path": "jobs"}, "there is no option 'path'; call load\\(\\) and save\\(\\) without"),
+    ],
+)
+def test_wrong_option_is_refused_by_load_and_save(
+    read: Read, bodies: DataFrame, url: str, queue: reliableq.Queue, options: dict[str, str], told: str
+) -> None:
+    with pytest.raises(PySparkException, match=told):
+        read(**options)
+    with pytest.raises(PySparkException, match=told):
+        write(bodies, **{"url": url} | options)
+    assert len(queue) == 0
+
+
+def test_path_is_refused_by_its_name(spark: SparkSession, url: str) -> None:
+    reader = spark.read.format("reliableq").options(url=url, queue="q")
+    assert "'path'" in refused(lambda: reader.load("q"))
+
+
+def test_options_are_needed(spark: SparkSession, url: str) -> None:
+    assert "'url' is missing" in refused(lambda: spark.read.format("reliableq").option("queue", "q").load())
+    assert "'queue' is missing" in refused(lambda: spark.read.format("reliableq").option("url", url).load())
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "value BINARY",
+        "id STRING, value BINARY, enqueued_at TIMESTAMP, deliveries BIGINT, state STRING, queue STRING",
+    ],
+)
+def test_schema_of_the_user_is_refused(spark: SparkSession, url: str, schema: str) -> None:
+    reader = spark.read.format("reliableq").options(url=url, queue="q").schema(schema)
+    assert "a schema was given (" in refused(lambda: reader.load().collect())
+
+
+def test_memory_is_refused(read: Read) -> None:
+    assert "Spark has many" in refused(lambda: read(url="memory:x").collect())
+
+
+def test_url_that_names_nothing_is_refused(read: Read) -> None:
+    assert "cannot connect to 'ftp://x'" in refused(lambda: read(url="ftp://x").collect())
+
+
+def test_overwrite_is_refused(bodies: DataFrame, url: str, queue: reliableq.Queue) -> None:
+    kept = queue.push(b"kept")
+    assert "a queue can't be overwritten" in refused(lambda: write(bodies, url, "overwrite"))
+    assert [message.id for message in queue.inspect()] == [kept]
+
+
+@pytest.mark.parametrize("mode", ["error", "ignore"])
+def test_other_modes_are_refused(bodies: DataFrame, url: str, queue: reliableq.Queue, mode: str) -> None:
+    assert "append" in refused(lambda: write(bodies, url, mode)).lower()
+    assert len(queue) == 0
+
+
+def test_partitions_are_for_reading(bodies: DataFrame, url: str, queue: reliableq.Queue) -> None:
+    assert "'partitions' is for reading" in refused(lambda: write(bodies, url, partitions="2"))
+    assert len(queue) == 0
+
+
+@pytest.mark.parametrize(
+    ("schema", "row", "told"),
+    [
+        ("value BINARY, colour STRING, size INT", (b"a", "red", 1), "a queue has no column 'colour', 'size'"),
+        ("Value BINARY", (b"a",), "a queue has no column 'Value'"),
+        ("value INT", (1,), "the column 'value' is INT"),
+        ("value ARRAY<BINARY>", ([b"a"],), "the column 'value' is ARRAY<BINARY>"),
+    ],
+)
+def test_frame_has_exactly_the_bodies(
+    spark: SparkSession, url: str, queue: reliableq.Queue, schema: str, row: tuple[Any, ...], told: str
+) -> None:
+    assert told in refused(lambda: write(spark.createDataFrame([row], schema), url))
+    assert len(queue) == 0
+
+
+def test_password_is_not_shown(read: Read, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither by an error, nor by a plan."""
+    assert "secret" not in refused(lambda: read(url="redis://ada:secret@127.0.0.1:1/0").collect())
+    # The user `default` needs no password, and so takes any.
+    read(url=url.replace("//", "//default:secret@")).explain(extended=True)
+    printed = capsys.readouterr().out
+    assert "reliableq" in printed
+    assert "secret" not in printed
+
+
+def test_missing_spark_names_the_extra() -> None:
+    program = (
+        "import sys; sys.modules['pyspark'] = None\n"
+        "import reliableq\n"
+        "try: import pyspark_reliableq\n"
+        "except reliableq.MissingPackage as error: print(error.remedy)"
+    )
+    printed = subprocess.check_output([sys.executable, "-c", program], text=True)
+    assert printed == "pip install 'reliableq[spark]'\n"
