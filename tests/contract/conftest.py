@@ -8,27 +8,18 @@ from typing import Any
 import pytest
 import reliableq
 
-from tests.support.process import Process, process
+from tests.support.process import Keeper
 
 PLACES = ["memory", "file", "file client", "RESP2", "RESP3"]
-
-KEEPER = """
-while True:
-    with reliableq.connect(asked()):
-        say("open")
-        asked()
-    say("closed")
-"""
-"""Owns one file after the other."""
 
 _numbers = count()
 
 
 @pytest.fixture(scope="session")
-def keeper() -> Iterator[Process]:
-    with process(KEEPER) as keeper:
-        yield keeper
-        keeper.end()
+def keeper() -> Iterator[Keeper]:
+    keeper = Keeper()
+    yield keeper
+    keeper.end()
 
 
 @pytest.fixture(params=PLACES)
@@ -39,11 +30,11 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     elif request.param == "file":
         yield f"file:{tmp_path}/contract.rq"
     elif request.param == "file client":
-        keeper: Process = request.getfixturevalue("keeper")
+        keeper: Keeper = request.getfixturevalue("keeper")
         url = f"file:{tmp_path}/contract.rq"
-        assert keeper.ask(url) == "open"
+        keeper.open(url)
         yield url
-        assert keeper.ask("close") == "closed"
+        keeper.close()
     else:
         server: Any = request.getfixturevalue("server")
         yield f"redis://127.0.0.1:{server.port}?protocol={request.param[-1]}"

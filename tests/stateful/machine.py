@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tests.stateful.model import Bound, Gap, Message, Model, Producer, part, window
-from tests.stateful.places import Described, ModulePlace, Place, Taken
+from tests.stateful.places import Described, FileClientPlace, ModulePlace, OwnFilePlace, Place, Taken
 from tests.support.client import CommandError
 from tests.support.server import Server
 
@@ -43,6 +43,10 @@ class Side:
 
     def named(self, numbers: list[int]) -> list[str]:
         return [self.ids[number] for number in numbers]
+
+    def bound(self, bound: Bound) -> str | None:
+        """An end of a range, in the IDs of this place."""
+        return None if bound.number is None else "(" * bound.out + self.ids[bound.number]
 
     def rows(self, key: str, messages: list[Message]) -> list[Taken]:
         return [(key, self.ids[message.number], message.body) for message in messages]
@@ -130,6 +134,36 @@ class Machine(RuleBasedStateMachine):
             expected = [(side.ids[message.number], message.body, message.deliveries) for message in delivered]
             assert side.place.pending(key, start, count) == expected
 
+    @rule(key=keys, backwards=st.booleans(), count=counts, data=st.data())
+    def look(self, key: str, backwards: bool, count: int, data: Any) -> None:
+        """Shows messages in the order of their IDs."""
+        low, high = self._bounds(key, data)
+        shown = part(self.models[key].held, low, high, backwards, count)
+        for side in self.sides:
+            seen = side.place.look(key, side.bound(low), side.bound(high), backwards, count)
+            assert seen == [(side.ids[message.number], message.body, message.deliveries) for message in shown]
+
+    def _bounds(self, key: str, data: Any) -> tuple[Bound, Bound]:
+        number = st.sampled_from(self.given[key]) if self.given[key] else st.nothing()
+        bounds = st.builds(Bound, st.none() | number, st.booleans())
+        return data.draw(bounds), data.draw(bounds)
+
+    @rule(key=keys, parts=st.integers(1, 12))
+    def split(self, key: str, parts: int) -> None:
+        for side in self.sides:
+            ids = side.named([message.number for message in self.models[key].held])
+            cuts = [ids.index(id) for id in side.place.split(key, parts)]
+            if ids:
+                sizes = [end - start for start, end in pairwise([0, *cuts, len(ids)])]
+                assert len(sizes) == min(parts, len(ids))
+                assert max(sizes) - min(sizes) <= 1, f"unequal parts: {sizes}"
+
+    @rule(key=keys)
+    def dump_and_restore(self, key: str) -> None:
+        """Changes nothing, as the next comparisons show."""
+        for side in self.sides:
+            side.place.dump_and_restore(key)
+
     @rule(key=keys)
     def delete(self, key: str) -> None:
         self.models[key].clear()
@@ -141,11 +175,39 @@ class Machine(RuleBasedStateMachine):
         for key, model in self.models.items():
             for side in self.sides:
                 assert side.place.length(key) == len(model.held)
-                assert side.place.counters(key) == model.counters(side.place.remembers_producers)
+                assert side.place.counters(key) == model.counters(side.place.memory)
 
     def teardown(self) -> None:
         for side in self.sides:
             side.place.close()
+
+
+class FileMachine(Machine):
+    """The same, with what can happen to a file in between. It changes nothing, as the next comparisons show."""
+
+    def __init__(self, others: list[Place], own: OwnFilePlace, client: FileClientPlace) -> None:
+        super().__init__([own, client, *others])
+        self.own = own
+        self.client = client
+        self.kills = 0
+
+    @rule()
+    def reopen(self) -> None:
+        self.own.reopen()
+
+    @rule()
+    def leave_it_as_it_is(self) -> None:
+        self.own.crash()
+
+    @rule()
+    def change_the_owner(self) -> None:
+        self.client.change_owner()
+
+    @precondition(lambda self: self.kills < 1)
+    @rule()
+    def kill_the_owner(self) -> None:
+        self.kills += 1
+        self.client.kill_owner()
 
 
 class ServerMachine(Machine):
@@ -215,18 +277,13 @@ class ServerMachine(Machine):
 
     @rule(key=keys, backwards=st.booleans(), count=st.none() | counts, data=st.data())
     def range(self, key: str, backwards: bool, count: int | None, data: Any) -> None:
-        number = st.sampled_from(self.given[key]) if self.given[key] else st.nothing()
-        bounds = st.builds(Bound, st.none() | number, st.booleans())
-        low, high = data.draw(bounds), data.draw(bounds)
+        low, high = self._bounds(key, data)
         shown = part(self.models[key].held, low, high, backwards, count or 1000)
-        words = (self._bound(low, "-"), self._bound(high, "+"), *["REV"] * backwards)
+        words = (self.side.bound(low) or "-", self.side.bound(high) or "+", *["REV"] * backwards)
         options = () if count is None else ("COUNT", count)
         rows = [(self.side.ids[message.number], message.body) for message in shown]
         assert self.module.range(key, *words, *options) == rows
         assert self.module.described(key, *words, *options) == self._described(key, shown)
-
-    def _bound(self, bound: Bound, end: str) -> str:
-        return end if bound.number is None else "(" * bound.out + self.side.ids[bound.number]
 
     def _described(self, key: str, messages: list[Message]) -> list[Described]:
         times = {row[0].decode(): row[2] for row in self.module.client.pending(key, 0, 1 << 40)}
@@ -242,25 +299,13 @@ class ServerMachine(Machine):
             rows.append((id, message.body, meta))
         return rows
 
-    @rule(key=keys, parts=st.integers(1, 12))
-    def split(self, key: str, parts: int) -> None:
-        ids = self.side.named([message.number for message in self.models[key].held])
-        cuts = [ids.index(id) for id in self.module.split(key, parts)]
-        if not ids:
-            return
-        sizes = [end - start for start, end in pairwise([0, *cuts, len(ids)])]
-        assert len(sizes) == min(parts, len(ids))
-        assert max(sizes) - min(sizes) <= 1, f"unequal parts: {sizes}"
-
     @rule()
     def save_and_reload(self) -> None:
         self._unchanged(lambda: self.module.client.call("DEBUG", "RELOAD"))
 
     @rule(key=keys)
-    def dump_and_restore(self, key: str) -> None:
-        client = self.module.client
-        if client.exists(key):
-            self._unchanged(lambda: client.call("RESTORE", key, 0, client.call("DUMP", key), "REPLACE"))
+    def dump_and_restore_the_same(self, key: str) -> None:
+        self._unchanged(lambda: self.module.dump_and_restore(key))
 
     @precondition(lambda self: self.restarts < 1)
     @rule(rewrite=st.booleans())

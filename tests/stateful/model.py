@@ -5,6 +5,7 @@ A queue that holds nothing is as if it had never been."""
 
 from collections import Counter
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 
 @dataclass
@@ -25,6 +26,17 @@ class Gap(Exception):
     """A push that leaves numbers out."""
 
 
+class Memory(Enum):
+    """What a place remembers of a queue whose messages are gone. While it remembers anything, the queue goes on to
+    count; else it ceases to exist, and counts anew."""
+
+    NOTHING = auto()
+    PRODUCERS = auto()
+    """Those that were named, by the steps that do."""
+    PUSHES = auto()
+    """Each push, since each has a producer. A queue without messages is not told of, though."""
+
+
 class Model:
     """One queue."""
 
@@ -33,21 +45,19 @@ class Model:
         self.delivered: list[Message] = []  # the longest delivered first
         self.producers: dict[str, Producer] = {}
         self._counted: Counter[str] = Counter()
-        self._unseen: Counter[str] = Counter()
+        self._forgotten: dict[Memory, Counter[str]] = {memory: Counter() for memory in Memory}
 
     @property
     def held(self) -> list[Message]:
         """All messages, in the order of their arrival."""
         return sorted(self.waiting + self.delivered, key=lambda message: message.number)
 
-    def counters(self, with_producers: bool) -> dict[str, int] | None:
-        """What a place tells of the queue. Where there are no producers to remember, the queue has
-        ceased to exist each time its messages were gone, and has counted anew from there."""
-        if not self.waiting and not self.delivered and not (with_producers and self.producers):
+    def counters(self, memory: Memory) -> dict[str, int] | None:
+        """What a place tells of the queue."""
+        if not self.held and not (memory is Memory.PRODUCERS and self.producers):
             return None
-        counted = {name: self._counted[name] for name in ("sent", "received", "returned", "dead", "deleted")}
-        if not with_producers:
-            counted = {name: value - self._unseen[name] for name, value in counted.items()}
+        names = ("sent", "received", "returned", "dead", "deleted")
+        counted = {name: self._counted[name] - self._forgotten[memory][name] for name in names}
         return {"waiting": len(self.waiting), "delivered": len(self.delivered), **counted}
 
     def push(self, messages: list[Message]) -> None:
@@ -94,14 +104,21 @@ class Model:
         done = [number for number in dict.fromkeys(numbers) if number in held]
         self.delivered = [message for message in self.delivered if message.number not in done]
         self._counted["deleted"] += len(done)
-        if not self.waiting and not self.delivered:
-            self._unseen = Counter(self._counted)
-            if not self.producers:
-                self.clear()
+        self._forget_if_empty()
         return done
 
     def clear(self) -> None:
-        self.__init__()  # type: ignore[misc]
+        """Takes and acknowledges all, and forgets the producers. Who counts anew then takes it for deleted."""
+        self.producers = {}
+        self.pop(len(self.waiting))
+        self.ack([message.number for message in self.delivered])
+        self._forget_if_empty()
+
+    def _forget_if_empty(self) -> None:
+        if not self.held:
+            self._forgotten[Memory.NOTHING] = Counter(self._counted)
+            if not self.producers:
+                self._forgotten[Memory.PRODUCERS] = Counter(self._counted)
 
 
 def window(messages: list[Message], start: int, count: int) -> list[Message]:

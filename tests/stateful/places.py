@@ -1,15 +1,22 @@
 """The places where a queue can be, behind one face."""
 
+import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Protocol, cast
 
 import reliableq
 
+from tests.stateful.model import Memory
 from tests.support.client import Client
+from tests.support.process import Keeper
 from tests.support.server import Server
 
 Taken = tuple[str, str, bytes]
 """Key, ID and body."""
+
+Seen = tuple[str, bytes, int]
+"""ID, body and how often it was delivered."""
 
 Described = tuple[str, bytes, dict[bytes, bytes | int]]
 """ID, body and what is known of the message."""
@@ -20,7 +27,7 @@ COUNTERS = ("waiting", "delivered", "sent", "received", "returned", "dead", "del
 class Place(Protocol):
     """What every place of a queue can do. IDs are text; times are milliseconds."""
 
-    remembers_producers: bool
+    memory: Memory
 
     def push(self, key: str, bodies: list[bytes]) -> list[str]: ...
     def pop(self, keys: list[str], count: int) -> list[Taken]: ...
@@ -28,6 +35,9 @@ class Place(Protocol):
     def recover(self, key: str, count: int, elapsed: int) -> list[Taken]: ...
     def waiting(self, key: str, start: int, count: int) -> list[tuple[str, bytes]]: ...
     def pending(self, key: str, start: int, count: int) -> list[tuple[str, bytes, int]]: ...
+    def look(self, key: str, low: str | None, high: str | None, backwards: bool, count: int) -> list[Seen]: ...
+    def split(self, key: str, parts: int) -> list[str]: ...
+    def dump_and_restore(self, key: str) -> None: ...
     def length(self, key: str) -> int: ...
     def counters(self, key: str) -> dict[str, int] | None: ...
     def delete(self, key: str) -> None: ...
@@ -37,7 +47,7 @@ class Place(Protocol):
 class ModulePlace:
     """Queues in a server, through the module's commands."""
 
-    remembers_producers = True
+    memory = Memory.PRODUCERS
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -77,6 +87,14 @@ class ModulePlace:
         rows = self.client.call("RQ.RANGE", key, low, high, *options, "WITHMETA")
         return [(id.decode(), body, dict(zip(meta[::2], meta[1::2], strict=True))) for id, body, meta in rows]
 
+    def look(self, key: str, low: str | None, high: str | None, backwards: bool, count: int) -> list[Seen]:
+        rows = self.described(key, low or "-", high or "+", *["REV"] * backwards, "COUNT", count)
+        return [(id, body, int(meta[b"deliveries"])) for id, body, meta in rows]
+
+    def dump_and_restore(self, key: str) -> None:
+        if self.client.exists(key):
+            self.client.call("RESTORE", key, 0, self.client.call("DUMP", key), "REPLACE")
+
     def split(self, key: str, parts: int) -> list[str]:
         return [id.decode() for id in self.client.call("RQ.SPLIT", key, parts)]
 
@@ -98,13 +116,13 @@ def _taken(rows: list[list[bytes]]) -> list[Taken]:
     return [(key.decode(), id.decode(), body) for key, id, body in rows]
 
 
-class EmbeddedPlace:
-    """Queues in this process."""
+class PackagePlace:
+    """Queues of any place, through the package."""
 
-    remembers_producers = False
+    memory = Memory.NOTHING
 
-    def __init__(self) -> None:
-        self._queues = reliableq.connect("memory:")
+    def __init__(self, url: str) -> None:
+        self._queues = reliableq.connect(url)
 
     def push(self, key: str, bodies: list[bytes]) -> list[str]:
         queue = self._queues.queue(key)
@@ -133,6 +151,21 @@ class EmbeddedPlace:
         messages = self._queues.queue(key).inspect(start, count, pending=True)
         return [(message.id, message.body, message.deliveries) for message in messages]
 
+    def look(self, key: str, low: str | None, high: str | None, backwards: bool, count: int) -> list[Seen]:
+        messages = self._queues.queue(key).range(low, high, count=count, reverse=backwards)
+        assert [message.state for message in messages] == [
+            "delivered" if message.deliveries else "waiting" for message in messages
+        ]
+        return [(message.id, message.body, message.deliveries) for message in messages]
+
+    def split(self, key: str, parts: int) -> list[str]:
+        return self._queues.queue(key).split(parts)
+
+    def dump_and_restore(self, key: str) -> None:
+        data = self._queues.queue(key).dump()
+        if data is not None:
+            self._queues.restore(key, data, replace=True)
+
     def length(self, key: str) -> int:
         return len(self._queues.queue(key))
 
@@ -149,3 +182,54 @@ class EmbeddedPlace:
 
     def close(self) -> None:
         self._queues.close()
+
+
+class SocketPlace(PackagePlace):
+    """The same over a socket: the pushes are numbered, and so remembered."""
+
+    memory = Memory.PUSHES
+
+
+class OwnFilePlace(PackagePlace):
+    """Queues of a file that this process owns."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._copies = 0
+        super().__init__(self._url)
+
+    @property
+    def _url(self) -> str:
+        return f"file:{self._folder}/own-{self._copies}.rq"
+
+    def reopen(self) -> None:
+        self._queues.close()
+        self._queues = reliableq.connect(self._url)
+
+    def crash(self) -> None:
+        """Goes on with what a process that was killed at this moment would have left."""
+        left = self._folder / f"own-{self._copies}.rq"
+        self._copies += 1
+        shutil.copytree(left, self._folder / f"own-{self._copies}.rq", ignore=shutil.ignore_patterns("socket"))
+        self._queues.close()
+        self._queues = reliableq.connect(self._url)
+
+
+class FileClientPlace(SocketPlace):
+    """Queues of a file that another process owns, and this one never does."""
+
+    def __init__(self, folder: Path, keeper: Keeper) -> None:
+        self._file = f"file:{folder}/kept.rq"
+        self._keeper = keeper
+        keeper.open(self._file)
+        super().__init__(f"{self._file}?owner=never&timeout=30")
+
+    def change_owner(self) -> None:
+        self._keeper.open(self._file)
+
+    def kill_owner(self) -> None:
+        self._keeper.kill()
+
+    def close(self) -> None:
+        super().close()
+        self._keeper.close()

@@ -111,6 +111,46 @@ class Process:
                 pipe.close()
 
 
+KEEPER = """
+while True:
+    with reliableq.connect(asked()):
+        say("open")
+        asked()
+    say("closed")
+"""
+
+
+class Keeper:
+    """A process that owns one file after the other, so that this one is a client."""
+
+    def __init__(self) -> None:
+        self._process = Process(KEEPER)
+        self._url: str | None = None
+
+    def open(self, url: str) -> None:
+        """Owns a file, in place of the one before."""
+        self.close()
+        assert self._process.ask(url) == "open"
+        self._url = url
+
+    def close(self) -> None:
+        if self._url is not None:
+            assert self._process.ask("close") == "closed"
+            self._url = None
+
+    def kill(self) -> None:
+        """Is killed, and comes again."""
+        url, self._url = self._url, None
+        self._process.kill()
+        self._process = Process(KEEPER)
+        if url is not None:
+            self.open(url)
+
+    def end(self) -> None:
+        self.close()
+        self._process.end()
+
+
 @contextmanager
 def process(program: str, *arguments: str) -> Iterator[Process]:
     """A process that is killed at the end, where it still runs."""
