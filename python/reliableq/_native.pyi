@@ -1,10 +1,10 @@
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Protocol, TypedDict, final
+from datetime import datetime, timedelta
+from typing import Any, Protocol, Self, TypedDict, final
 
 from reliableq.types import Body, Info
 
-__all__ = ["Embedded", "Handle", "Message", "__version__", "file_uuid", "portable", "repair"]
+__all__ = ["Embedded", "Handle", "Message", "Plain", "__version__", "file_uuid", "portable", "repair"]
 
 __version__: str
 
@@ -80,6 +80,10 @@ class Handle:
     def pop(self) -> Message | None: ...
     def pop_many(self, count: int, timeout: int | None) -> list[Message]: ...
     def acknowledge(self, ids: Sequence[str]) -> list[str]: ...
+    def settle(self, messages: list[Message]) -> list[str] | None:
+        """Lets go of delivered messages, given as such; returns the IDs of those that this call let go.
+        None, and nothing is done, when they are not all messages of this queue."""
+
     def recover(self, count: int, elapsed: int) -> list[Message]: ...
     def inspect(self, start: int, count: int, pending: bool) -> list[Message]: ...
     def range(self, first: str, last: str, count: int, reverse: bool) -> list[Message]: ...
@@ -87,6 +91,22 @@ class Handle:
     def length(self) -> int: ...
     def info(self) -> Info | None: ...
     def dump(self) -> bytes | None: ...
+
+class Plain:
+    """The plain calls of a queue, on the handle of any backend. The package's Queue is made from it."""
+
+    def __new__(cls, handle: object, *_arguments: object) -> Self: ...
+    @property
+    def _handle(self) -> Any: ...
+    def push(self, body: Body) -> str:
+        """Appends a message and returns its ID."""
+
+    def pop(self, timeout: float | timedelta | None = 0) -> Message | None:
+        """Takes the oldest waiting message, which then is delivered until it is acknowledged.
+
+        When none waits, this waits for one, at most `timeout` (seconds or a timedelta; None: for ever), and returns
+        None when that is over.
+        """
 
 @final
 class Embedded:

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import overload
 
-from reliableq._native import Message
+from reliableq._native import Handle as NativeHandle
+from reliableq._native import Message, Plain
 from reliableq.arguments import (
     Duration,
     check_bodies,
@@ -26,23 +27,16 @@ CHUNK = 1000
 """So many bodies push_many() sends at a time."""
 
 
-NOW = 0
-"""The time-out of a pop that does not wait."""
+class Queue(Plain):
+    """A queue of a connection, by its name. Its calls without options, push(body) and pop(), are native."""
 
+    __slots__ = ("_place", "name")
 
-class Queue:
-    """A queue of a connection, by its name."""
-
-    __slots__ = ("_handle", "_place", "name")
+    _handle: Handle
 
     def __init__(self, handle: Handle, place: str) -> None:
-        self._handle = handle
         self._place = place
         self.name = handle.name
-
-    def push(self, body: Body) -> str:
-        """Appends a message and returns its ID."""
-        return self._handle.push(body)
 
     def push_many(self, bodies: Iterable[Body]) -> list[str]:
         """Appends messages and returns their IDs.
@@ -56,18 +50,7 @@ class Queue:
             ids += self._handle.push_many(chunk)
         return ids
 
-    def pop(self, timeout: Duration | None = NOW) -> Message | None:
-        """Takes the oldest waiting message, which then is delivered until it is acknowledged.
-
-        When none waits, this waits for one, at most `timeout` (seconds or a timedelta; None: for ever), and returns
-        None when that is over.
-        """
-        if timeout is NOW:
-            return self._handle.pop()
-        messages = self._handle.pop_many(1, _timeout(timeout))
-        return messages[0] if messages else None
-
-    def pop_many(self, count: int, timeout: Duration | None = NOW) -> list[Message]:
+    def pop_many(self, count: int, timeout: Duration | None = 0) -> list[Message]:
         """Takes up to `count` waiting messages, the oldest first. It waits for the first only, as pop() does."""
         return self._handle.pop_many(check_count(count), _timeout(timeout))
 
@@ -84,6 +67,10 @@ class Queue:
         """
         if isinstance(messages, Message | str):
             return bool(self._handle.acknowledge((self._id(messages),)))
+        if type(messages) is list and isinstance(self._handle, NativeHandle):
+            done = self._handle.settle(messages)
+            if done is not None:
+                return done
         return self._handle.acknowledge([self._id(message) for message in check_messages(messages)])
 
     def recover(self, count: int = 100, *, elapsed: Duration) -> list[Message]:
@@ -144,6 +131,11 @@ class Queue:
 
     def __repr__(self) -> str:
         return f"<Queue {self.name!r} of {self._place!r}>"
+
+    def _pop_within(self, timeout: Duration | None) -> Message | None:
+        """pop() with a time-out."""
+        messages = self._handle.pop_many(1, _timeout(timeout))
+        return messages[0] if messages else None
 
     def _id(self, message: Message | str) -> str:
         if not isinstance(message, Message):

@@ -33,6 +33,15 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// Makes a group without messages as a new one is.
+    pub(crate) fn renew(&mut self) {
+        let records = std::mem::take(&mut self.records).renewed();
+        *self = Self {
+            records,
+            ..Self::default()
+        };
+    }
+
     pub(crate) fn waiting(&self) -> u64 {
         self.waiting
     }

@@ -53,10 +53,17 @@ impl Queue {
         }
     }
 
-    /// Makes a queue that holds nothing as a new one is.
+    /// Makes a queue that holds nothing as a new one is, but for some memory that it keeps to use
+    /// again.
     pub fn renew(&mut self, floor: Id) {
         if self.is_empty() {
-            *self = Self::new(floor);
+            self.store.renew();
+            self.group.renew();
+            self.last_id = floor;
+            self.clock = 0;
+            self.counters = Counters::default();
+            self.producers = Producers::default();
+            self.expected = None;
         }
     }
 

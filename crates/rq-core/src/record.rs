@@ -153,6 +153,19 @@ impl Records {
         self.chunks.get_mut(chunk)?.records.get_mut(index)
     }
 
+    /// The same without records, as new ones are, but with the lists' memory.
+    pub(crate) fn renewed(mut self) -> Self {
+        self.chunks.clear();
+        self.open.clear();
+        self.vacant.clear();
+        Self {
+            chunks: self.chunks,
+            open: self.open,
+            vacant: self.vacant,
+            ..Self::default()
+        }
+    }
+
     // ---- taking and giving back ----
 
     /// Stores a record and gives its number.
@@ -261,7 +274,7 @@ impl Records {
         self.vacant.retain(|&v| (v as usize) < length);
         self.open.truncate(length.div_ceil(64));
         self.sweep = 0;
-        if length * 4 < self.chunks.capacity() {
+        if self.chunks.capacity() > 16 && length * 4 < self.chunks.capacity() {
             self.chunks.shrink_to(length * 2);
             self.vacant.shrink_to(length);
         }

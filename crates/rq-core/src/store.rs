@@ -55,6 +55,16 @@ pub(crate) struct Store {
 }
 
 impl Store {
+    /// Makes a store without messages as a new one is.
+    pub(crate) fn renew(&mut self) {
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.clear();
+        *self = Self {
+            entries,
+            ..Self::default()
+        };
+    }
+
     /// Messages held.
     pub(crate) fn live(&self) -> u64 {
         self.live

@@ -18,6 +18,7 @@ static START: LazyLock<(u64, Instant)> = LazyLock::new(|| {
 #[must_use]
 pub fn now() -> u64 {
     let (wall, start) = *START;
-    let elapsed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-    wall.saturating_add(elapsed)
+    let elapsed = start.elapsed();
+    let milliseconds = elapsed.as_secs().saturating_mul(1000) + u64::from(elapsed.subsec_millis());
+    wall.saturating_add(milliseconds)
 }

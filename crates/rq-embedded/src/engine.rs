@@ -169,6 +169,7 @@ impl Engine {
         &'a self,
         mut state: MutexGuard<'a, State>,
     ) -> Result<MutexGuard<'a, State>, Error> {
+        state.sync_due = None;
         let Some(store) = state.keeper.store() else {
             return Ok(state);
         };
@@ -178,7 +179,6 @@ impl Engine {
             return Ok(state);
         };
         state.sync_running = true;
-        state.sync_due = None;
         drop(state);
         let ended = syncing.run();
         let mut state = self.lock()?;
@@ -214,6 +214,11 @@ impl Engine {
                 // Waits of any length end: a plan that is earlier rings.
                 let left = Duration::from_millis(left.min(3_600_000));
                 state = self.chores.wait_timeout(state, left)?.0;
+            } else {
+                // More is to be done at once, but others come first.
+                drop(state);
+                std::thread::yield_now();
+                state = self.lock()?;
             }
         }
         Ok(())
@@ -224,6 +229,9 @@ impl Engine {
         mut state: MutexGuard<'a, State>,
     ) -> Result<MutexGuard<'a, State>, Error> {
         // It syncs what is not durable yet: better now, while others go on.
+        while state.sync_running {
+            state = self.synced.wait(state)?;
+        }
         state = self.sync(state)?;
         let begun = state.keeper.store().map(Store::begin_checkpoint);
         // When it can't be done, the store goes on with its log, and wants the next one later.

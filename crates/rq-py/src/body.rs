@@ -1,7 +1,7 @@
 //! Payloads from Python.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMemoryView};
+use pyo3::types::{PyBytes, PyList, PyMemoryView};
 
 use crate::errors;
 
@@ -16,6 +16,16 @@ pub(crate) fn bytes<'py>(body: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByte
 }
 
 /// The bytes of all of them.
-pub(crate) fn all<'py>(bodies: &[Bound<'py, PyAny>]) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-    bodies.iter().map(bytes).collect()
+pub(crate) fn all<'py>(bodies: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let mut all = Vec::with_capacity(bodies.len()?);
+    if let Ok(list) = bodies.cast::<PyList>() {
+        for body in list {
+            all.push(bytes(&body)?);
+        }
+    } else {
+        for body in bodies.try_iter()? {
+            all.push(bytes(&body?)?);
+        }
+    }
+    Ok(all)
 }

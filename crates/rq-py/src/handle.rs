@@ -1,6 +1,5 @@
 //! One queue of a connection.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -10,7 +9,7 @@ use rq_embedded::clock;
 
 use crate::link::Link;
 use crate::message::{Holder, Message, acknowledge_elsewhere};
-use crate::row::{Rows, id_list, id_text};
+use crate::row::{Rows, id_list, id_text, keep_scratch, scratch};
 use crate::{body, errors};
 
 /// A call that copies more bytes than this releases the GIL.
@@ -31,11 +30,6 @@ pub struct Handle {
     name: Box<[u8]>,
     text: Py<PyString>,
     successor: Option<Py<PyAny>>,
-}
-
-thread_local! {
-    /// Where a single message is copied to; kept to be used again.
-    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 impl Handle {
@@ -71,12 +65,33 @@ impl Handle {
 
     fn take(&self, py: Python<'_>, count: u64) -> PyResult<Option<Rows>> {
         let rows = self.link.work(py, count > MANY, |state| {
-            let mut rows = Rows::default();
+            let waiting = state.waiting(&self.name).min(count);
+            if waiting == 0 {
+                return Ok(Rows::default());
+            }
+            let mut rows = Rows::with_capacity(waiting);
             let add = |delivery: rq_core::Delivery<'_>| rows.add_delivery(&delivery);
             state.pop(clock::now(), &self.name, count, add)?;
             Ok(rows)
         })?;
         Ok((!rows.is_empty()).then_some(rows))
+    }
+
+    /// The IDs of messages, if all are of this queue.
+    fn own_ids(&self, messages: &Bound<'_, PyList>) -> Option<Vec<Id>> {
+        let mut ids = Vec::with_capacity(messages.len());
+        for message in messages {
+            let message = message.cast_exact::<Message>().ok()?.get();
+            let Holder::Native(handle) = &message.holder else {
+                return None;
+            };
+            let handle = handle.get();
+            if !std::ptr::eq(handle, self) && handle.name != self.name {
+                return None;
+            }
+            ids.push(message.id);
+        }
+        Some(ids)
     }
 
     /// Looks at the queue, if there is one.
@@ -113,7 +128,7 @@ impl Handle {
     }
 
     /// Appends a message and returns its ID.
-    fn push<'py>(
+    pub(crate) fn push<'py>(
         &self,
         py: Python<'py>,
         body: &Bound<'py, PyAny>,
@@ -131,10 +146,10 @@ impl Handle {
     fn push_many<'py>(
         &self,
         py: Python<'py>,
-        bodies: Vec<Bound<'py, PyAny>>,
+        bodies: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         or_successor!(self, py, "push_many", (bodies,));
-        let bodies = body::all(&bodies)?;
+        let bodies = body::all(bodies)?;
         let slices: Vec<&[u8]> = bodies.iter().map(|body| body.as_bytes()).collect();
         let long = slices.iter().map(|slice| slice.len()).sum::<usize>() > LONG;
         let pushed = self.link.store(py, long, |state| {
@@ -150,10 +165,10 @@ impl Handle {
         py: Python<'py>,
         producer: &[u8],
         sequence: u64,
-        bodies: Vec<Bound<'py, PyAny>>,
+        bodies: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         or_successor!(self, py, "produce", (producer, sequence, bodies));
-        let bodies = body::all(&bodies)?;
+        let bodies = body::all(bodies)?;
         let slices: Vec<&[u8]> = bodies.iter().map(|body| body.as_bytes()).collect();
         let long = slices.iter().map(|slice| slice.len()).sum::<usize>() > LONG;
         let produced = self.link.store(py, long, |state| {
@@ -167,11 +182,10 @@ impl Handle {
     }
 
     /// Delivers the next waiting message, if there is one.
-    fn pop<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub(crate) fn pop<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, handle) = (slf.py(), slf.get());
         or_successor!(handle, py, "pop", ());
-        let mut scratch = SCRATCH.take();
-        scratch.clear();
+        let mut scratch = scratch();
         let mut found = None;
         handle.link.work(py, false, |state| {
             state.pop(clock::now(), &handle.name, 1, |delivery| {
@@ -180,13 +194,11 @@ impl Handle {
             })
         })?;
         let Some((id, meta)) = found else {
-            SCRATCH.set(scratch);
+            keep_scratch(scratch);
             return Ok(None);
         };
         let body = PyBytes::new(py, &scratch).unbind();
-        if scratch.capacity() <= LONG {
-            SCRATCH.set(scratch);
-        }
+        keep_scratch(scratch);
         let message = Message {
             holder: Holder::Native(slf.clone().unbind()),
             id,
@@ -230,6 +242,24 @@ impl Handle {
             Ok(done)
         })?;
         id_list(py, done.into_iter())
+    }
+
+    /// Lets go of delivered messages, given as such; returns the IDs of those that this call let go.
+    /// None, and nothing is done, when they are not all messages of this queue.
+    fn settle<'py>(
+        &self,
+        py: Python<'py>,
+        messages: &Bound<'py, PyList>,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        let Some(ids) = self.own_ids(messages).filter(|_| !self.link.is_forked()) else {
+            return Ok(None);
+        };
+        let done = self.link.store(py, false, |state| {
+            let mut done = Vec::with_capacity(ids.len());
+            state.acknowledge(&self.name, &ids, &mut done)?;
+            Ok(done)
+        })?;
+        Ok(Some(id_list(py, done.into_iter())?))
     }
 
     /// Delivers again up to `count` messages that were delivered at least `elapsed` ago.

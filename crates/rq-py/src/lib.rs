@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `embedded` | the class [`embedded::Embedded`], a connection: a backend of the package |
 //! | `handle` | the class [`handle::Handle`], one queue of a connection |
+//! | `plain` | the class [`plain::Plain`], from which the package's `Queue` is made: calls without options |
 //! | `message` | the class [`message::Message`], the same for every backend |
 //! | `link` | the way from these to the queues: the lock, the GIL, closing, forking |
 //! | `body`, `row` | payloads from Python, messages to Python |
@@ -21,6 +22,7 @@ mod file;
 mod handle;
 mod link;
 mod message;
+mod plain;
 mod row;
 
 use pyo3::prelude::*;
@@ -38,6 +40,8 @@ mod _native {
     use crate::handle::Handle;
     #[pymodule_export]
     use crate::message::Message;
+    #[pymodule_export]
+    use crate::plain::Plain;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

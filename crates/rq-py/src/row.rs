@@ -1,5 +1,7 @@
 //! Messages to Python.
 
+use std::cell::Cell;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 use rq_core::{Delivery, Held, Id, IdText, Meta, Pending, State, Waiting};
@@ -27,6 +29,13 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
+    pub(crate) fn with_capacity(count: u64) -> Self {
+        Self {
+            rows: Vec::with_capacity(usize::try_from(count).unwrap_or_default()),
+            payloads: scratch(),
+        }
+    }
+
     pub(crate) fn add(&mut self, id: Id, payload: &[u8], meta: &Meta) {
         self.payloads.extend_from_slice(payload);
         self.rows.push(Row {
@@ -99,7 +108,28 @@ impl Rows {
             )
         });
         let messages: Vec<Py<Message>> = messages.collect::<PyResult<_>>()?;
+        keep_scratch(self.payloads);
         PyList::new(py, messages)
+    }
+}
+
+thread_local! {
+    /// Where payloads are copied to; kept to be used again.
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// An empty buffer.
+pub(crate) fn scratch() -> Vec<u8> {
+    let mut scratch = SCRATCH.take();
+    scratch.clear();
+    scratch
+}
+
+/// Gives the buffer back, unless it has grown large.
+pub(crate) fn keep_scratch(scratch: Vec<u8>) {
+    const LARGEST: usize = 64 * 1024;
+    if scratch.capacity() <= LARGEST {
+        SCRATCH.set(scratch);
     }
 }
 
