@@ -75,8 +75,9 @@ def test_wheel_claims_no_older_libc_than_its_module_needs(wheel: Path) -> None:
     assert max(map(int, needed)) <= int(claimed[1])
 
 
-def test_wheel_is_licensed_and_typed(wheel: Path) -> None:
+def test_wheel_is_licensed_typed_and_found_by_spark(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert "reliableq/py.typed" in names
+    assert "pyspark_reliableq/__init__.py" in names, "Spark finds the source by this"
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,6 +94,24 @@ def test_other_modes_are_refused(bodies: DataFrame, url: str, queue: reliableq.Q
 
 def test_partitions_are_for_reading(bodies: DataFrame, url: str, queue: reliableq.Queue) -> None:
     assert "'partitions' is for reading" in refused(lambda: write(bodies, url, partitions="2"))
+    assert len(queue) == 0
+
+
+def test_streams_are_refused(spark: SparkSession, url: str, queue: reliableq.Queue, tmp_path: Path) -> None:
+    options = {"url": url, "queue": "q"}
+    place = {"checkpointLocation": str(tmp_path)}
+    told = "a queue can't be a stream yet"
+
+    def read() -> None:
+        stream = spark.readStream.format("reliableq").options(**options).load().writeStream.format("noop")
+        stream.options(**place).start().awaitTermination(60)
+
+    def write() -> None:
+        stream = spark.readStream.format("rate").load().selectExpr("CAST(value AS STRING) AS value").writeStream
+        stream.format("reliableq").options(**options, **place).start().awaitTermination(60)
+
+    assert told in refused(read)
+    assert told in refused(write)
     assert len(queue) == 0
 
 

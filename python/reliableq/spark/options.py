@@ -1,7 +1,7 @@
 """What a user may say in `.option(name, value)`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reliableq.arguments import check_name
 from reliableq.errors import InvalidArgument
@@ -12,6 +12,7 @@ MOST_PARTITIONS = 10_000
 """More parts than this are a mistake: each is a task of Spark's, and a connection."""
 
 REMEDIES = {
+    "checkpointlocation": "use read and write: a queue can't be a stream yet",
     "path": "call load() and save() without an argument, and name the place in the option url",
 }
 
@@ -20,7 +21,7 @@ REMEDIES = {
 class Options:
     """The options, checked."""
 
-    url: str
+    url: str = field(repr=False)  # it may hold a password
     queue: str
     partitions: int | None
     """The number of parts to read in; None for as many as the queue's size suggests."""

@@ -5,7 +5,7 @@ between them pickled.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from reliableq.errors import InvalidArgument, MissingPackage
 from reliableq.spark.options import parse
@@ -63,3 +63,15 @@ class Source(DataSource):
             raise InvalidArgument("the option 'partitions' is for reading", "use repartition() of the frame")
         check_columns(schema)
         return Writer(locate(self._options.url), self._options.queue)
+
+    def streamReader(self, schema: "StructType") -> NoReturn:  # noqa: N802
+        """Refuses, since Spark's own text would not say why."""
+        raise _no_stream()
+
+    def streamWriter(self, schema: "StructType", overwrite: bool) -> NoReturn:  # noqa: N802
+        """Refuses, likewise."""
+        raise _no_stream()
+
+
+def _no_stream() -> InvalidArgument:
+    return InvalidArgument("a queue can't be a stream yet", "use read and write, which take a snapshot and append")
