@@ -2,6 +2,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol, Self, TypedDict, final
 
+from typing_extensions import disjoint_base
+
 from reliableq.types import Body, Info
 
 __all__ = ["Embedded", "Handle", "Message", "Plain", "__version__", "file_uuid", "portable", "repair"]
@@ -92,6 +94,7 @@ class Handle:
     def info(self) -> Info | None: ...
     def dump(self) -> bytes | None: ...
 
+@disjoint_base
 class Plain:
     """The plain calls of a queue, on the handle of any backend. The package's Queue is made from it."""
 

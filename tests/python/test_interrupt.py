@@ -20,7 +20,7 @@ def wait_until_asleep(thread):
         frame = sys._current_frames().get(thread.ident)
         with open(f"/proc/self/task/{thread.native_id}/stat") as stat:
             asleep = stat.read().rpartition(")")[2].split()[0] == "S"
-        if frame is not None and frame.f_code.co_name == "pop" and asleep:
+        if frame is not None and frame.f_code.co_name == "_pop_within" and asleep:
             return
 
 def interrupted():
