@@ -8,6 +8,7 @@ from bench.result import Result, Row
 from bench.verdict import Verdict, ratio
 
 PHASES = ("push", "pop", "ack", "cycle")
+EMBEDDED_SIZE = 100
 STATES = ("waiting", "delivered", "after ack", "left of peak", "milliseconds per message")
 
 
@@ -20,6 +21,7 @@ def render(result: Result, verdicts: Sequence[Verdict]) -> str:
         _growth(result),
         _plain(result, "recovery", "Recovery: server CPU microseconds of one search"),
         _plain(result, "blocked", "A push while clients wait on the key"),
+        _embedded(result),
         _limits(verdicts),
     ]
     parts += [f"LEFT OUT: {text}" for text in result.left_out]
@@ -114,6 +116,16 @@ def _plain(result: Result, part: str, title: str) -> str:
     ]
     count = "pending" if part == "recovery" else "clients"
     return _grid(title, ["peer", "what", count, "cost", "unit", "/Streams"], rows)
+
+
+def _embedded(result: Result) -> str:
+    rows = [
+        [row.peer, row.mode or row.what, f"{row.value:.2f}", f"{row.median or 0:.2f}", row.unit]
+        for row in result.rows
+        if row.part == "embedded"
+    ]
+    title = f"The embedded queue: push, pop and ack of a message, {EMBEDDED_SIZE} B"
+    return _grid(title, ["peer", "how", "best", "median", "unit"], rows)
 
 
 def _against(result: Result, row: Row) -> str:

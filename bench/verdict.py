@@ -12,6 +12,9 @@ INSTRUCTIONS = {(B100.name, ""): 0.15, (D64.name, ""): 0.36, (D64.name, "aof"): 
 CPU = {B100.name: 0.30, D64.name: 0.45, D1.name: 0.78}
 BYTES = {"waiting": 8.0, "delivered": 44.0, "left of peak": 0.01}
 GROWTH = 1.5
+EMBEDDED = (("one by one", "deque + dict", 2.0), ("file, one by one", "write()", 1.5))
+BATCHES = 0.25
+BUSY = 3.0
 LIMITED_SIZE = 100  # the size for which the limits hold
 
 
@@ -32,7 +35,7 @@ class Verdict:
 
 def verdicts(result: Result) -> list[Verdict]:
     """Every limit for which there is a figure."""
-    return [*_instructions(result), *_cpu(result), *_memory(result), *_growth(result)]
+    return [*_instructions(result), *_cpu(result), *_memory(result), *_growth(result), *_embedded(result)]
 
 
 def ratio(result: Result, row: Row) -> float | None:
@@ -77,6 +80,20 @@ def _memory(result: Result) -> Iterator[Verdict]:
             name = f"memory, {row.what}, {row.size} B x {row.count:,}, {row.setting}"
             unit = "of the peak" if row.what == "left of peak" else "bytes per message"
             yield Verdict(name, row.value, limit, unit)
+
+
+def _embedded(result: Result) -> Iterator[Verdict]:
+    for mode, peer, limit in EMBEDDED:
+        ours = result.find("embedded", "reliableq", "cycle", mode=mode)
+        theirs = result.find("embedded", peer, "cycle", mode=mode)
+        if ours and theirs:
+            yield Verdict(f"embedded, {mode}, CPU", ours.value / theirs.value, limit, f"of {peer}")
+    if batches := result.find("embedded", "reliableq", "cycle", mode="batches of 100"):
+        yield Verdict("embedded, batches of 100, CPU", batches.value, BATCHES, "us a message")
+    alone = result.find("embedded", "reliableq", "alone")
+    busy = result.find("embedded", "reliableq", "beside a busy thread")
+    if alone and busy:
+        yield Verdict("embedded, beside a busy thread, wall", busy.value / alone.value, BUSY, "of alone")
 
 
 def _growth(result: Result) -> Iterator[Verdict]:

@@ -144,7 +144,7 @@ impl Segment {
     /// Forgets all messages, which are gone, and keeps the page for the next ones.
     pub(crate) fn reset(&mut self, layout: Layout) {
         debug_assert_eq!(self.live, 0);
-        self.records = Vec::new();
+        self.records.clear();
         self.large = None;
         (self.slots, self.used, self.dead, self.run) = (0, 0, 0, 0);
         self.layout = layout;

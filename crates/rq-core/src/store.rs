@@ -58,9 +58,16 @@ impl Store {
     /// Makes a store without messages as a new one is.
     pub(crate) fn renew(&mut self) {
         let mut entries = std::mem::take(&mut self.entries);
-        entries.clear();
+        entries.truncate(1);
+        entries.retain(|entry| entry.segment.is_some());
+        let mut heap = 0;
+        for segment in entries.iter_mut().filter_map(|e| e.segment.as_deref_mut()) {
+            segment.reset(Layout::Dense);
+            heap = segment.heap();
+        }
         *self = Self {
             entries,
+            heap,
             ..Self::default()
         };
     }
