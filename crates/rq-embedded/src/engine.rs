@@ -156,6 +156,11 @@ impl Engine {
             if store.synced_through() >= change {
                 return Ok(());
             }
+            if store.begin_sync().is_none() {
+                // The last record is the store's own, which says that those before are durable; or
+                // nothing is durable any more.
+                return Ok(store.ensure_sound()?);
+            }
             if state.sync_running {
                 state = self.synced.wait(state)?;
                 continue;

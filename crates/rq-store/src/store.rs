@@ -262,7 +262,11 @@ impl<S: Storage> Store<S> {
         Ok(())
     }
 
-    fn ensure_sound(&self) -> Result<(), Error> {
+    /// Refuses when nothing is stored any more.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`]
+    pub fn ensure_sound(&self) -> Result<(), Error> {
         match self.log.poisoned() {
             Some(cause) => Err(Error::Poisoned {
                 cause: cause.to_owned(),
