@@ -14,13 +14,13 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, Union
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_to_bytes
 
 from reliableq import protocol
-from reliableq._native import Embedded, Message, file_uuid
+from reliableq._native import Embedded, Message, file_uuid, portable
 from reliableq._native import Handle as OwnHandle
 from reliableq.backends.producers import Producers
-from reliableq.errors import Closed, Missing, Unavailable, UnsupportedURL
+from reliableq.errors import Closed, Exists, Missing, Unavailable, UnsupportedURL
 from reliableq.types import Body, Info
 
 if TYPE_CHECKING:
@@ -178,8 +178,19 @@ class File:
         return self.ask(lambda place: place.names())
 
     def restore(self, name: str, data: bytes, replace: bool) -> None:
-        """Makes a queue of what dump() gave."""
-        self.ask(lambda place: place.restore(name, data, replace))
+        """Makes a queue of what dump() gave. When it is asked again, the queue that it left before is no other one."""
+        asked = 0
+
+        def restore(place: "Place") -> None:
+            nonlocal asked
+            asked += 1
+            try:
+                place.restore(name, data, replace)
+            except Exists:
+                if asked == 1 or place.queue(name).dump() != portable(data):
+                    raise
+
+        self.ask(restore)
 
     def close(self) -> None:
         """Ends the connection. When this process owned the file and nothing else in it does, another may own it."""
@@ -220,6 +231,8 @@ class File:
         with self._lock:
             if self._place is gone:
                 self._place = self._open()
+                if self._closed:  # meanwhile, by another thread
+                    self._place.close()
                 if not isinstance(gone, Embedded):
                     gone.disconnect_idle()
             return self._place
@@ -325,7 +338,7 @@ def read_url(rest: str) -> tuple[str, Options]:
         if not path.startswith("///"):
             raise UnsupportedURL(f"the URL names a host, {path[2:].partition('/')[0]!r}", REMEDY)
         path = path[2:]
-    path = unquote(path)
+    path = os.fsdecode(unquote_to_bytes(path))
     if not path or "\0" in path:
         raise UnsupportedURL("the URL names no file", REMEDY)
     options = Options()

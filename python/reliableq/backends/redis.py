@@ -5,8 +5,10 @@ how it decodes, nor how long it waits.
 """
 
 import math
+import os
 import time
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,6 +40,9 @@ URL_REMEDY = (
     "expected redis://[user:password@]host[:port][/number][?option=value], rediss:// likewise, or unix:///path, "
     "with redis-py's options, and with special characters of user and password percent-encoded"
 )
+
+UNLIMITED = 1 << 31
+"""Connections that a pool may make: one for each thread that calls or waits."""
 
 SYNC_CLIENT = "give a redis.Redis, or its URL"
 
@@ -144,12 +149,17 @@ class RedisQueue:
 class Redis:
     """A connection to such a server. It is a backend: see reliableq.backends.base."""
 
-    def __init__(self, client: "redis.Redis", owned: bool) -> None:
+    def __init__(self, client: "redis.Redis", make: "Callable[[], redis.Redis] | None" = None) -> None:
+        """Uses a client of somebody else, or its own, which `make` makes anew where that is needed."""
         self._client = client
         self._pool: Any = client.connection_pool
-        self._owned = owned
+        self._make = make
+        self._made: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._inherited: redis.Redis | None = None
         self._closed = False
         self.producers = Producers()
+        if make is not None:
+            _own.add(self)
 
     def queue(self, name: str) -> RedisQueue:
         """The queue of this name."""
@@ -197,21 +207,41 @@ class Redis:
     def connection(self) -> Iterator[Any]:
         """A connection of the pool. The pool has seen to it that it was alive just now."""
         self.check_open()
+        pool = self._pool
         try:
-            connection = self._pool.get_connection()
+            connection = pool.get_connection()
         except (redis.RedisError, OSError) as error:
             raise _explained(error, Command("", (b"CONNECT",), True, protocol.NOTHING_SENT)) from error
+        except BaseException:
+            self.disconnect_idle()  # Ctrl-C may have left one that is not introduced yet
+            raise
+        if self._make is not None:
+            self._made.add(connection)
         try:
             yield connection
         finally:
-            self._pool.release(connection)
+            if getattr(connection, "unanswered", False):
+                connection.disconnect()
+            pool.release(connection)
             if self._closed:
                 self.disconnect_idle()
 
     def disconnect_idle(self) -> None:
         """Lets go of connections that nobody uses, where they are ours."""
-        if self._owned:
+        if self._make is not None:
             self._pool.disconnect(inuse_connections=False)
+
+    def renew(self) -> None:
+        """In a forked child: closes its copies of the parent's connections, so that their other side sees when the
+        parent ends, and begins with a new client. The old one is kept, unused: a thread that is not there may
+        hold its locks."""
+        for connection in list(self._made):
+            connection.disconnect()
+        self._made.clear()
+        if self._make is not None:
+            self._inherited = self._client
+            self._client = self._make()
+            self._pool = self._client.connection_pool
 
     def check_open(self) -> None:
         """Refuses calls after close()."""
@@ -219,16 +249,33 @@ class Redis:
             raise Closed("the connection is closed", "connect again")
 
 
+_own: "weakref.WeakSet[Redis]" = weakref.WeakSet()
+"""Those whose clients are ours."""
+
+
+def _renew_all() -> None:
+    for server in list(_own):
+        server.renew()
+
+
+os.register_at_fork(after_in_child=_renew_all)
+
+
 def open_url(url: str, shown: str) -> Redis:
     """Queues of the server that a URL names. It is asked for the first time by the first call."""
+
+    def make() -> "redis.Redis":
+        retry = Retry(ExponentialWithJitterBackoff(cap=1, base=0.05), 5)
+        return redis.Redis.from_url(url, retry=retry, max_connections=UNLIMITED)
+
     try:
-        client = redis.Redis.from_url(url, retry=Retry(ExponentialWithJitterBackoff(cap=1, base=0.05), 5))
+        client = make()
         pool: Any = client.connection_pool
         pool.connection_class(**pool.connection_kwargs)  # refuses unknown options; it does not connect
     except (ValueError, TypeError, redis.RedisError):
         # Without the original: it may show parts of a password.
         raise UnsupportedURL(f"cannot connect to {shown!r}: it is not well-formed", URL_REMEDY) from None
-    return Redis(client, owned=True)
+    return Redis(client, make)
 
 
 def open_socket(path: str, timeout: float, sync: str) -> Redis:
@@ -239,14 +286,17 @@ def open_socket(path: str, timeout: float, sync: str) -> Redis:
         connection.send_command("CLIENT", "SETINFO", "SYNC", sync)
         connection.read_response()
 
-    client = redis.Redis(
-        unix_socket_path=path,
-        socket_timeout=timeout,
-        socket_connect_timeout=timeout,
-        retry=Retry(NoBackoff(), 0),
-        redis_connect_func=announce,  # type: ignore[arg-type] # it is called with the connection
-    )
-    server = Redis(client, owned=True)
+    def make() -> "redis.Redis":
+        return redis.Redis(
+            unix_socket_path=path,
+            socket_timeout=timeout,
+            socket_connect_timeout=timeout,
+            retry=Retry(NoBackoff(), 0),
+            max_connections=UNLIMITED,
+            redis_connect_func=announce,  # type: ignore[arg-type] # it is called with the connection
+        )
+
+    server = Redis(make(), make)
     try:
         server.call(protocol.PING)
     except BaseException:
@@ -261,7 +311,7 @@ def open_client(client: object) -> tuple[Redis, str]:
     if isinstance(client, redis.client.Pipeline):
         raise InvalidType(f"a {kind} collects commands, and gives no replies", "give the client that it was made of")
     if isinstance(client, redis.Redis):
-        return Redis(client, owned=False), _shown(client)
+        return Redis(client), _shown(client)
     if isinstance(client, redis.RedisCluster):
         raise InvalidType(f"a {kind} is a client of a cluster, which is not followed", SYNC_CLIENT)
     module = type(client).__module__
@@ -288,15 +338,20 @@ def _slice(connection: Any) -> float:
 
 
 def _exchange(connection: Any, command: Command) -> Any:
-    """Sends a command and reads its reply, undecoded. A connection whose reply is still to come is not used again."""
+    """Sends a command and reads its reply, undecoded. A connection whose reply is still to come is not used again:
+    `unanswered` says so also where Ctrl-C comes while it is disconnected."""
+    connection.unanswered = True
     try:
         connection.send_command(*command.words)
-        return connection.read_response(disable_decoding=True)
+        reply = connection.read_response(disable_decoding=True)
     except redis.ResponseError:
+        connection.unanswered = False
         raise
     except BaseException:
         connection.disconnect()
         raise
+    connection.unanswered = False
+    return reply
 
 
 @contextmanager
