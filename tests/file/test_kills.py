@@ -7,8 +7,6 @@ answered; what was under way when it was killed may have happened or not. Whoeve
 import os
 import random
 import signal
-import socket
-import struct
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +17,7 @@ import reliableq
 
 from tests.file.workers import PARENT, Line, lines
 from tests.support.effort import EFFORT, effort
-from tests.support.process import Process, process
+from tests.support.process import Process, owner_of, process
 from tests.support.wait import wait_until
 
 WORKERS = 4
@@ -45,19 +43,9 @@ class Workers:
         self.logs.append(self._folder / name)
         self.alive.append(int(self._parent.ask(f"{name} {self.logs[-1]} {self.url}")))
 
-    def owner(self) -> int | None:
-        """The process that listens on the socket, if there is one at the moment."""
-        with socket.socket(socket.AF_UNIX) as probe:
-            try:
-                probe.connect(str(self._folder / "kills.rq" / "socket"))
-            except OSError:
-                return None
-            (process, _, _) = struct.unpack("3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-            return int(process)
-
     def kill_one(self) -> None:
         """Kills one of them, in every other case the owner."""
-        owner = self.owner()
+        owner = owner_of(self._folder / "kills.rq")
         wanted = owner if owner in self.alive and self.choose.random() < 0.5 else self.choose.choice(self.alive)
         assert wanted is not None
         self.owners_killed += wanted == owner

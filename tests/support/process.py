@@ -3,13 +3,16 @@
 import os
 import select
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
-from tests.support.wait import DEADLINE
+from tests.support.wait import DEADLINE, wait_until
 
 PROLOGUE = """
 import sys
@@ -91,6 +94,13 @@ class Process:
     def signal(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
 
+    def stop(self) -> None:
+        """Stops it, as Ctrl-Z does; SIGCONT lets it go on."""
+        self.signal(signal.SIGSTOP)
+        wait_until(
+            "it stands still", lambda: Path(f"/proc/{self.id}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+        )
+
     def kill(self) -> None:
         """Ends it without a warning."""
         self._process.kill()
@@ -168,3 +178,14 @@ def owner(url: str) -> Iterator[Process]:
     with process(KEEP, url) as started:
         started.expect("ready")
         yield started
+
+
+def owner_of(path: Path) -> int | None:
+    """The process that listens on the socket of a file, if there is one at the moment."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path / "socket"))
+        except OSError:
+            return None
+        (process, _, _) = struct.unpack("3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        return int(process)
