@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 HEAVY = {"redis", "click", "rich", "pyspark"}
 """Packages that are imported when they are first needed."""
@@ -21,3 +22,22 @@ def test_the_package_brings_nothing_heavy() -> None:
 
 def test_memory_brings_nothing_heavy() -> None:
     assert not loaded_after("import reliableq; reliableq.connect('memory:').queue('q').push(b'a')") & HEAVY
+
+
+def test_the_owner_of_a_file_brings_nothing_heavy(tmp_path: Path) -> None:
+    """Only its clients need redis-py."""
+    program = f"import reliableq; reliableq.connect('file:{tmp_path}/jobs.rq').queue('q').push(b'a')"
+    assert not loaded_after(program) & HEAVY
+
+
+def test_the_package_brings_little_of_the_standard_library() -> None:
+    """Each of these would cost as much as the whole package does."""
+    assert not loaded_after("import reliableq") & {
+        "asyncio",
+        "dataclasses",
+        "inspect",
+        "json",
+        "logging",
+        "socket",
+        "ssl",
+    }
