@@ -6,7 +6,7 @@ from typing_extensions import disjoint_base
 
 from reliableq.types import Body, Info
 
-__all__ = ["Embedded", "Handle", "Message", "Plain", "__version__", "file_uuid", "portable", "repair"]
+__all__ = ["Embedded", "Handle", "Message", "Queue", "__version__", "file_uuid", "portable", "repair"]
 
 __version__: str
 
@@ -95,7 +95,7 @@ class Handle:
     def dump(self) -> bytes | None: ...
 
 @disjoint_base
-class Plain:
+class Queue:
     """The plain calls of a queue, on the handle of any backend. The package's Queue is made from it."""
 
     def __new__(cls, handle: object, *_arguments: object) -> Self: ...

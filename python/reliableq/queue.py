@@ -5,7 +5,8 @@ from itertools import islice
 from typing import overload
 
 from reliableq._native import Handle as NativeHandle
-from reliableq._native import Message, Plain
+from reliableq._native import Message
+from reliableq._native import Queue as Plain
 from reliableq.arguments import (
     Duration,
     check_bodies,

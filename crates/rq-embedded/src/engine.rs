@@ -50,6 +50,8 @@ pub struct State {
     chores: Arc<Condvar>,
     /// When the housekeeper looks next, in milliseconds.
     planned: u64,
+    /// The last change that was planned for.
+    seen: u64,
     /// By when the last changes must be durable.
     sync_due: Option<u64>,
     background: Sync,
@@ -79,6 +81,7 @@ impl Engine {
             done: Vec::new(),
             chores: Arc::clone(&chores),
             planned: 0,
+            seen: 0,
             sync_due: None,
             background,
             sync_running: false,
@@ -151,7 +154,10 @@ impl Engine {
         let mut state = self.lock()?;
         loop {
             let Some(store) = state.keeper.store() else {
-                return Ok(());
+                return match state.keeper {
+                    Keeper::Closed { durable: false, .. } => Err(Error::Closed),
+                    _ => Ok(()),
+                };
             };
             if store.synced_through() >= change {
                 return Ok(());
@@ -269,7 +275,10 @@ impl Engine {
             Some(store) if background > Sync::Os => store.sync().map(|_| ()),
             _ => Ok(()),
         };
-        state.keeper = Keeper::Closed(Queues::default());
+        state.keeper = Keeper::Closed {
+            queues: Queues::default(),
+            durable: synced.is_ok(),
+        };
         state.bells.ring_all();
         Ok(synced?)
     }
@@ -297,7 +306,7 @@ impl State {
     }
 
     fn is_closed(&self) -> bool {
-        matches!(self.keeper, Keeper::Closed(_))
+        matches!(self.keeper, Keeper::Closed { .. })
     }
 
     /// The number of the last change, for [`Engine::settle`].
@@ -475,6 +484,9 @@ impl State {
         let Keeper::File(store) = &self.keeper else {
             return;
         };
+        if std::mem::replace(&mut self.seen, store.appended_through()) == self.seen {
+            return;
+        }
         if self.background >= Sync::Interval && self.sync_due.is_none() {
             self.sync_due = Some(clock::now().saturating_add(INTERVAL));
         }
@@ -496,7 +508,7 @@ impl State {
     fn wants_checkpoint(&self) -> bool {
         match &self.keeper {
             Keeper::File(store) => store.wants_checkpoint(),
-            Keeper::Memory { .. } | Keeper::Closed(_) => false,
+            Keeper::Memory { .. } | Keeper::Closed { .. } => false,
         }
     }
 

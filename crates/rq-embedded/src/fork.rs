@@ -72,7 +72,13 @@ pub(crate) fn close<R>(entry: Entry, close: impl FnOnce() -> R) -> R {
     closed
 }
 
-struct Gate;
+/// Keeps the process from forking while it is held, so that no child finds a lock taken by a
+/// thread that it does not have. Not for long work, and not to be taken twice.
+pub(crate) fn keep_from_forking() -> Gate {
+    Gate::enter()
+}
+
+pub(crate) struct Gate;
 
 impl Gate {
     fn enter() -> Self {

@@ -16,7 +16,11 @@ pub(crate) enum Keeper {
     /// A change is in the store before it counts.
     File(Box<Store<Files>>),
     /// The last user has let go of them.
-    Closed(Queues),
+    Closed {
+        queues: Queues,
+        /// Whether all that was to be durable is.
+        durable: bool,
+    },
 }
 
 impl Keeper {
@@ -29,14 +33,14 @@ impl Keeper {
 
     pub(crate) fn queues(&self) -> &Queues {
         match self {
-            Keeper::Memory { queues, .. } | Keeper::Closed(queues) => queues,
+            Keeper::Memory { queues, .. } | Keeper::Closed { queues, .. } => queues,
             Keeper::File(store) => store.queues(),
         }
     }
 
     pub(crate) fn store(&mut self) -> Option<&mut Store<Files>> {
         match self {
-            Keeper::Memory { .. } | Keeper::Closed(_) => None,
+            Keeper::Memory { .. } | Keeper::Closed { .. } => None,
             Keeper::File(store) => Some(store),
         }
     }
@@ -44,7 +48,7 @@ impl Keeper {
     /// The number of the last change that was stored.
     pub(crate) fn stored(&self) -> u64 {
         match self {
-            Keeper::Memory { .. } | Keeper::Closed(_) => 0,
+            Keeper::Memory { .. } | Keeper::Closed { .. } => 0,
             Keeper::File(store) => store.appended_through(),
         }
     }
@@ -63,7 +67,7 @@ impl Keeper {
                 record.append()?;
                 Ok(pushed)
             }
-            Keeper::Closed(_) => Err(Error::Closed),
+            Keeper::Closed { .. } => Err(Error::Closed),
         }
     }
 
@@ -84,7 +88,7 @@ impl Keeper {
                 record.append()?;
                 Ok(produced)
             }
-            Keeper::Closed(_) => Err(Error::Closed),
+            Keeper::Closed { .. } => Err(Error::Closed),
         }
     }
 
@@ -108,7 +112,7 @@ impl Keeper {
                 Ok(outcome)
             }
             Keeper::File(_) => Ok(None),
-            Keeper::Closed(_) => Err(Error::Closed),
+            Keeper::Closed { .. } => Err(Error::Closed),
         }
     }
 
@@ -128,7 +132,7 @@ impl Keeper {
                 applied?;
                 record.append()?;
             }
-            Keeper::Closed(_) => return Err(Error::Closed),
+            Keeper::Closed { .. } => return Err(Error::Closed),
         }
         Ok(())
     }
@@ -142,7 +146,7 @@ impl Keeper {
                 record.append()?;
                 Ok(removed)
             }
-            Keeper::Closed(_) => Err(Error::Closed),
+            Keeper::Closed { .. } => Err(Error::Closed),
         }
     }
 }

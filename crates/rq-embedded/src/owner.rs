@@ -42,7 +42,8 @@ enum Place {
     File(u64, u64, u64),
 }
 
-/// The owners of this process. The lock is held for a look or an entry only.
+/// The owners of this process. The lock is held for a look or an entry only, and never while the
+/// process forks.
 static OWNERS: LazyLock<Mutex<HashMap<Place, Weak<Owner>>>> = LazyLock::new(Mutex::default);
 /// Queues in memory that have a name live as long as the process.
 static NAMED: LazyLock<Mutex<Vec<Arc<Owner>>>> = LazyLock::new(Mutex::default);
@@ -66,6 +67,7 @@ impl Owner {
         let new = || Self::new(Arc::new(Engine::memory()), None);
         let Some(name) = name else { return Ok(new()) };
         let place = Place::Memory(fork::generation(), name.into());
+        let _gate = fork::keep_from_forking();
         let mut owners = OWNERS.lock()?;
         if let Some(owner) = owners.get(&place).and_then(Weak::upgrade) {
             owner.users.fetch_add(1, Ordering::Relaxed);
@@ -86,6 +88,7 @@ impl Owner {
         let Some(place) = Place::of_file(path) else {
             return Ok(None);
         };
+        let _gate = fork::keep_from_forking();
         let owners = OWNERS.lock()?;
         let owner = owners.get(&place).and_then(Weak::upgrade);
         let owner = owner.filter(|owner| owner.users.load(Ordering::Relaxed) > 0);
@@ -127,6 +130,7 @@ impl Owner {
         };
         let owner = Self::new(engine, Some(file));
         if let Some(place) = Place::of_file(path) {
+            let _gate = fork::keep_from_forking();
             let mut owners = OWNERS.lock()?;
             owners.retain(|_, owner| owner.strong_count() > 0);
             owners.insert(place, Arc::downgrade(&owner));
@@ -145,9 +149,11 @@ impl Owner {
     /// # Errors
     /// When the last changes may not be durable.
     pub fn release(&self) -> Result<(), Error> {
-        let owners = OWNERS.lock()?;
-        let last = self.users.fetch_sub(1, Ordering::Relaxed) == 1;
-        drop(owners);
+        let last = {
+            let _gate = fork::keep_from_forking();
+            let _owners = OWNERS.lock()?;
+            self.users.fetch_sub(1, Ordering::Relaxed) == 1
+        };
         if last { self.close() } else { Ok(()) }
     }
 

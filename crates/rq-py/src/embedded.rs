@@ -32,7 +32,8 @@ impl Embedded {
     #[staticmethod]
     #[pyo3(signature = (name))]
     fn memory(py: Python<'_>, name: Option<&str>) -> PyResult<Self> {
-        let owner = Owner::memory(name).map_err(|error| errors::of(py, &error))?;
+        let owner = py.detach(|| Owner::memory(name));
+        let owner = owner.map_err(|error| errors::of(py, &error))?;
         Ok(Self::new(owner, Sync::Os, None))
     }
 
@@ -51,8 +52,8 @@ impl Embedded {
             "interval" => Sync::Interval,
             _ => Sync::Os,
         };
-        // Under the GIL: no other thread of this process holds the list of owners when one forks.
-        let shared = Owner::of_file(&path).map_err(|error| errors::of(py, &error))?;
+        let shared = py.detach(|| Owner::of_file(&path));
+        let shared = shared.map_err(|error| errors::of(py, &error))?;
         if let Some(owner) = shared {
             let embedded = Self::new(owner, sync, None);
             let raised = embedded.link.work(py, false, |state| {

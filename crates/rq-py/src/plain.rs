@@ -1,6 +1,7 @@
 //! The plain calls of a queue, without a Python frame between caller and core.
 //!
-//! `Queue` of the package is made from this class, and adds all that has options or needs checks.
+//! `Queue` of the package is made from this class, and adds all that has options or needs checks. It has the
+//! same name, so that errors about arguments show that.
 
 use std::convert::Infallible;
 
@@ -9,7 +10,7 @@ use pyo3::prelude::*;
 use crate::handle::Handle;
 
 /// The plain calls of a queue, on the handle of any backend.
-#[pyclass(subclass, frozen, module = "reliableq._native")]
+#[pyclass(name = "Queue", subclass, frozen, module = "reliableq")]
 pub struct Plain {
     handle: Py<PyAny>,
     /// The same, where it is one of this process.

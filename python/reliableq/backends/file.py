@@ -20,7 +20,7 @@ from reliableq import protocol
 from reliableq._native import Embedded, Message, file_uuid, portable
 from reliableq._native import Handle as OwnHandle
 from reliableq.backends.producers import Producers
-from reliableq.errors import Closed, Exists, Missing, Unavailable, UnsupportedURL
+from reliableq.errors import Closed, Corrupt, Exists, Failed, Full, Missing, Unavailable, UnsupportedURL
 from reliableq.types import Body, Info
 
 if TYPE_CHECKING:
@@ -254,7 +254,10 @@ class File:
     def _own(self) -> Embedded | None:
         if not self._options.owner:
             return None
-        place = Embedded.file(self._path, self._options.sync, os.urandom(16))
+        try:
+            place = Embedded.file(self._path, self._options.sync, os.urandom(16))
+        except (Corrupt, Failed, Full) as error:
+            raise type(error)(f"{self._path}: {error.cause}", error.remedy) from error
         if place is not None and place.torn:
             logger.warning("%s ended in a write that was cut short; cut off: %s", self._path, place.torn)
         return place
