@@ -31,12 +31,12 @@ help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target text; do \
 		printf '  make %-14s %s\n' "$$target" "$$text"; done
 
-demo: .venv/.native ## Show the life of a message on the embedded queue (needs no server)
-	@$(BIN)/python -m reliableq.demo
+demo: .venv/.native ## Show the life of a message, and a pipeline through Spark (needs no server)
+	@MAKE='$(MAKE)' tools/demo
 
 build: .venv/.native $(MODULE_IN_PACKAGE) ## Build the module and the package, both for use from here
 
-test: servers java build wheel lint ## Run everything that CI runs
+test: servers java build wheel lint .venv/.bench ## Run everything that CI runs
 	cargo test --quiet
 	$(BIN)/python -m pytest
 	tools/test-servers $(filter-out redis-7.0,$(SERVERS)) -- -m essential
@@ -73,7 +73,7 @@ java: .venv/.build ## Obtain the Java that Spark runs on, into .java/ where the 
 	@tools/java >/dev/null
 
 clean: ## Remove all that was built, the virtualenvs, the servers and Java included
-	rm -rf target .venv .venv-spark-* .servers .java .serve dist python/reliableq/*.so
+	rm -rf target .venv .venv-spark-* .servers .java .serve dist demo-output python/reliableq/*.so
 
 # The virtualenv. The files named .venv/.* say what is in it, so they vanish with it.
 

@@ -6,16 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.java import make_home
 from tests.support.server import ROOT
-
-
-def make_home(folder: Path, version: str) -> Path:
-    """The home of a Java that says this version."""
-    program = folder / "bin" / "java"
-    program.parent.mkdir(parents=True)
-    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2026-01-01' >&2\n")
-    program.chmod(0o755)
-    return folder
 
 
 def ask(path: Path, **environment: str) -> tuple[str, str]:

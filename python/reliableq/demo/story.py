@@ -1,14 +1,13 @@
-"""The life of a message, told on a queue in memory: `python -m reliableq.demo`. It checks itself as it goes."""
+"""The life of a message, told on a queue in memory. It checks itself as it goes."""
 
 import sys
-import textwrap
 import threading
 import time
 
 import reliableq
 from reliableq import Message, Queue
+from reliableq.demo.telling import Steps, expect
 
-WIDTH = 72
 PATIENCE = 0.2
 """Seconds after which the story holds a consumer for dead."""
 
@@ -18,13 +17,11 @@ class Story:
 
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
-        self._steps = 0
+        self._steps = Steps()
 
     def tell(self, text: str, waiting: list[str], delivered: list[str]) -> None:
         """Tells a step and shows the lists, which must be as given."""
-        self._steps += 1
-        heading = f"{self._steps}. "
-        print("\n" + textwrap.fill(text, WIDTH, initial_indent=heading, subsequent_indent=" " * len(heading)))
+        self._steps.tell(text)
         shown = [self._show(pending=False), self._show(pending=True)]
         for name, bodies in zip(("waiting", "delivered"), shown, strict=True):
             print(f"     {name:>9} | {'  '.join(f'[{body}]' for body in bodies) or '-'}")
@@ -38,12 +35,6 @@ class Story:
 def _again(message: Message) -> str:
     body = message.body.decode()
     return body if message.deliveries < 2 else f"{body}, delivery {message.deliveries}"
-
-
-def expect(truth: bool, what: str) -> None:
-    """Ends the story when it does not go as told."""
-    if not truth:
-        sys.exit(f"reliableq.demo: this is not as told: {what}")
 
 
 def take(queue: Queue) -> Message:
@@ -113,7 +104,3 @@ def queue_ends(queue: Queue, story: Story) -> None:
     expect(take(queue).ack(), "the last message was acknowledged")
     expect(queue.info() is None and len(queue) == 0, "the queue ended")
     story.tell("POP and ACK of the last message. A queue that holds nothing ends.", [], [])
-
-
-if __name__ == "__main__":
-    main()
