@@ -2,6 +2,9 @@
 
 import os
 import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import pytest
@@ -36,3 +39,20 @@ def test_java_that_spark_does_not_run_on_is_passed_over(tmp_path: Path, version:
     printed, said = ask(other, JAVA_HOME=str(chosen))
     assert printed == str(other)
     assert f"JAVA_HOME is {chosen}, which has no Java from 17 to 23" in said
+
+
+def test_find_gets_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine without Java."""
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    spec = spec_from_loader("java", SourceFileLoader("java", str(ROOT / "tools" / "java")))
+    assert spec is not None and spec.loader is not None
+    tool = module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    monkeypatch.setattr(tool, "HOMES", tmp_path)
+    monkeypatch.setattr(tool, "OURS", tmp_path)
+    monkeypatch.setattr(tool, "obtain", lambda: pytest.fail("it went to get one"))
+    monkeypatch.setattr(sys, "argv", ["java", "--find"])
+    with pytest.raises(SystemExit, match=r"missing: Java\. 'make java' gets it"):
+        tool.main()
