@@ -9,7 +9,7 @@ from tests.support.server import Server
 
 pytestmark = pytest.mark.essential
 
-READING = {"rq.len", "rq.info", "rq.inspect", "rq.range", "rq.split"}
+READING = {"rq.len", "rq.info", "rq.inspect", "rq.range", "rq.split", "rq.status"}
 WRITING = {"rq.push", "rq.pop", "rq.ack", "rq.recover", "rq.pushex"}
 
 COMMANDS: dict[str, tuple[Argument, ...]] = {
@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[Argument, ...]] = {
     "rq.split": ("RQ.SPLIT", "{}", 2),
     "rq.len": ("RQ.LEN", "{}"),
     "rq.info": ("RQ.INFO", "{}"),
+    "rq.status": ("RQ.STATUS", "{}"),
     "rq.apply": ("RQ.APPLY", "{}", "x"),
 }
 
@@ -117,6 +118,7 @@ def test_keys_by_pattern(allowed: Allowed, name: str) -> None:
         ("rq.recover", False, False),
         ("rq.inspect", True, False),
         ("rq.info", True, False),
+        ("rq.status", True, False),
     ],
 )
 def test_reading_and_writing_are_apart(allowed: Allowed, name: str, reading: bool, writing: bool) -> None:
@@ -127,6 +129,18 @@ def test_reading_and_writing_are_apart(allowed: Allowed, name: str, reading: boo
     assert allowed(*on(name, "q")) == writing
     allowed.rules("+@all", "%RW~q")
     assert allowed(*on(name, "q"))
+
+
+@pytest.mark.parametrize("keys", [["{}"], ["{}", "mine"], ["mine", "{}"], ["mine", "{}", "mine"]], ids=" ".join)
+def test_every_key_of_status_is_asked_for(allowed: Allowed, keys: list[str]) -> None:
+    allowed.rules("+@all", "~mine")
+    assert allowed("RQ.STATUS", *(key.format("mine") for key in keys))
+    assert not allowed("RQ.STATUS", *(key.format("yours") for key in keys))
+
+
+def test_status_without_keys_needs_none(allowed: Allowed) -> None:
+    allowed.rules("+rq.status")
+    assert allowed("RQ.STATUS")
 
 
 @pytest.mark.parametrize(

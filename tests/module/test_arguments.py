@@ -256,6 +256,7 @@ WHOLE: list[tuple[Argument, ...]] = [
     ("RQ.SPLIT", "q", 2),
     ("RQ.LEN", "q"),
     ("RQ.INFO", "q"),
+    ("RQ.STATUS", "missing", "q"),
 ]
 """Every command, with every word."""
 

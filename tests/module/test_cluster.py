@@ -66,6 +66,7 @@ ONE_KEY: list[tuple[Argument, ...]] = [
     ("RQ.SPLIT", "{}", 2),
     ("RQ.LEN", "{}"),
     ("RQ.INFO", "{}"),
+    ("RQ.STATUS", "{}"),
 ]
 
 
@@ -77,3 +78,14 @@ def test_a_key_of_an_unserved_slot(node: Client, command: tuple[Argument, ...]) 
     with pytest.raises(CommandError) as error:
         node.call(*(foreign if word == "{}" else word for word in command))
     assert error.value.code == "CLUSTERDOWN"
+
+
+def test_the_status_of_the_node(node: Client) -> None:
+    tag = key_in(node, served=True)
+    first, second = f"{{{tag}}}1", f"{{{tag}}}2"
+    node.push(first, "a")
+    assert node.call("RQ.STATUS") == [[first.encode(), 1, 0, 0]]
+    assert node.call("RQ.STATUS", second, first) == [[second.encode(), 0, 0, 0], [first.encode(), 1, 0, 0]]
+    with pytest.raises(CommandError, match="CROSSSLOT"):
+        node.call("RQ.STATUS", tag, tag + "x")
+    node.call("DEL", first)

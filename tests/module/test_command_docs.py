@@ -23,6 +23,7 @@ COMMANDS = [
     "rq.split",
     "rq.len",
     "rq.info",
+    "rq.status",
 ]
 
 
@@ -67,6 +68,7 @@ def test_documented_arguments(docs: dict[str, Any]) -> None:
         "rq.split": ["key", "n"],
         "rq.len": ["key"],
         "rq.info": ["key"],
+        "rq.status": [],
     }
     assert {b"COUNT", b"BLOCK", b"WITHMETA", b"KEYS"} <= tokens(docs, "rq.pop")
     assert {b"PRODUCER", b"SEQ", b"ELEMENTS"} <= tokens(docs, "rq.pushex")
@@ -94,6 +96,7 @@ def table(shared_server: Server) -> dict[str, list[Any]]:
         ("rq.split", {"readonly", "module"}, {"write", "denyoom", "admin", "movablekeys", "fast"}),
         ("rq.len", {"readonly", "fast", "module"}, {"write", "denyoom", "admin", "movablekeys"}),
         ("rq.info", {"readonly", "module"}, {"write", "denyoom", "admin", "movablekeys"}),
+        ("rq.status", {"readonly", "module"}, {"write", "denyoom", "admin", "movablekeys", "fast"}),
         ("rq.apply", {"write", "admin", "module"}, {"readonly"}),
     ],
 )
@@ -103,9 +106,14 @@ def test_flags(table: dict[str, list[Any]], name: str, flags: set[str], absent: 
     assert not absent & found
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "rq.pop"])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("rq.pop", "rq.status")])
 def test_the_key_stands_first(table: dict[str, list[Any]], name: str) -> None:
     assert table[name][3:6] == [1, 1, 1]
+
+
+def test_every_argument_of_status_is_a_key(table: dict[str, list[Any]], either: Client) -> None:
+    assert table["rq.status"][3:6] == [1, -1, 1]
+    assert either.call("COMMAND", "GETKEYS", "RQ.STATUS", "a", "b", "a") == [b"a", b"b", b"a"]
 
 
 POPS: list[tuple[list[Argument], list[bytes]]] = [
@@ -146,6 +154,7 @@ def test_the_keys_of_every_form_of_pop(either: Client, words: list[Argument], ke
         ("RQ.SPLIT", "q", 4),
         ("RQ.LEN", "q"),
         ("RQ.INFO", "q"),
+        ("RQ.STATUS", "q"),
         ("RQ.APPLY", "q", "head", "payload"),
     ],
     ids=lambda command: " ".join(str(word) for word in command),

@@ -18,6 +18,7 @@ COMMANDS = [
     "RQ.SPLIT",
     "RQ.LEN",
     "RQ.INFO",
+    "RQ.STATUS",
 ]
 
 KEYS = ["q", "drained", "text", "missing", "1", "COUNT", "", "KEYS"]

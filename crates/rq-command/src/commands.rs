@@ -427,6 +427,44 @@ A queue that only remembers producers has `first-id` 0-0 and `age` 0. Later rele
 readers should pass over those they do not know.",
     },
     Command {
+        verb: Verb::Status,
+        name: "RQ.STATUS",
+        summary: "Shows several queues, or all, in three numbers each.",
+        complexity: "O(k) with k the keys named; O(n log n) without, with n the queues and the keys that clients wait for, whatever else the server holds",
+        since: "0.1.0",
+        access: Access::Read,
+        fast: false,
+        blocking: false,
+        keys: Keys::All,
+        arguments: &[Argument {
+            optional: true,
+            ..several("key", Kind::Key)
+        }],
+        outcomes: &[
+            same(
+                "always",
+                "array of rows: key (bulk string), total, processing, consumers (integers)",
+            ),
+            same("without keys, and there is nothing to show", "empty array"),
+        ],
+        errors: &[WRONG_TYPE],
+        notes: "\
+| column | is |
+|---|---|
+| `total` | messages that the queue holds, as `RQ.LEN` counts them |
+| `processing` | those of them that were delivered and not acknowledged |
+| `consumers` | connections that wait for the queue in `RQ.POP ... BLOCK` |
+
+With keys there is a row for each, in their order; zeros for one that does not exist. Without, there \
+is a row for each queue of the database that holds messages, and for each key that connections wait \
+for, in the order of the keys' bytes; only those that the user may read (ACL). In a cluster these are \
+the queues of the node that is asked. On Valkey 8.1, which does not tell modules of it, a queue that \
+was renamed or moved is among them again once any command has used it.
+
+It is no use of a key: neither `OBJECT IDLETIME` nor eviction notices it. Waiting connections are \
+known to the server that they are connected to only.",
+    },
+    Command {
         verb: Verb::Apply,
         name: "RQ.APPLY",
         summary: "Applies an effect, as replicas and append-only files get them. Not for clients.",

@@ -333,6 +333,11 @@ pub fn only_key(arguments: &(impl Arguments + ?Sized), verb: Verb) -> Result<(),
     exactly(arguments, 2, verb)
 }
 
+/// Reads `RQ.STATUS [key ...]`: the place of the keys.
+pub fn status(arguments: &(impl Arguments + ?Sized)) -> Range<usize> {
+    1..arguments.len().max(1)
+}
+
 /// Reads `RQ.APPLY key effect [payload ...]`: the place of the payloads.
 ///
 /// # Errors

@@ -3,7 +3,9 @@
 //! A [`Sink`] turns the events into a protocol: the server's own replies in the module, bytes in
 //! an endpoint. The length of every list is known before its first element.
 
-use rq_core::{Counters, Delivery, Held, Id, IdText, Info, Meta, Pending, Produced, Waiting};
+use rq_core::{
+    Counters, Delivery, Held, Id, IdText, Info, Meta, Pending, Produced, Queue, Waiting,
+};
 
 /// Where replies go.
 pub trait Sink {
@@ -143,6 +145,44 @@ pub fn info(sink: &mut impl Sink, info: &Info) {
     sink.bytes(text.of(info.first_id.unwrap_or_default()));
     sink.bytes(b"last-id");
     sink.bytes(text.of(info.last_id));
+}
+
+/// A queue in three numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Messages held.
+    pub total: u64,
+    /// Messages delivered and not acknowledged.
+    pub processing: u64,
+    /// Connections that wait.
+    pub consumers: u64,
+}
+
+impl Status {
+    /// Of a queue, where there is one, and those who wait for it.
+    #[must_use]
+    pub fn of(queue: Option<&Queue>, consumers: u64) -> Self {
+        Self {
+            total: queue.map_or(0, Queue::len),
+            processing: queue.map_or(0, Queue::delivered),
+            consumers,
+        }
+    }
+
+    /// Whether it is to be shown unasked: a queue that only remembers producers is not.
+    #[must_use]
+    pub fn is_notable(&self) -> bool {
+        self.total > 0 || self.consumers > 0
+    }
+}
+
+/// One row of a status: key, total, processing, consumers.
+pub fn status(sink: &mut impl Sink, key: &[u8], status: &Status) {
+    sink.array(4);
+    sink.bytes(key);
+    sink.integer(status.total);
+    sink.integer(status.processing);
+    sink.integer(status.consumers);
 }
 
 fn number(sink: &mut impl Sink, name: &str, value: u64) {

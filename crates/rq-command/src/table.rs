@@ -25,6 +25,8 @@ pub enum Verb {
     Length,
     /// `RQ.INFO`
     Info,
+    /// `RQ.STATUS`
+    Status,
     /// `RQ.APPLY`
     Apply,
 }
@@ -49,6 +51,8 @@ pub enum Access {
 pub enum Keys {
     /// One key, the first argument.
     First,
+    /// Every argument is a key, and there may be none.
+    All,
     /// They move with the options: only the parser knows.
     Moving,
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
+use rq_command::reply::Status;
 use rq_core::{Agenda, Delivery, Id, Produced, Pushed, Queue};
 use rq_store::{Files, Queues, Store};
 
@@ -303,6 +304,22 @@ impl State {
     #[must_use]
     pub fn waiting(&self, name: &[u8]) -> u64 {
         self.queue(name).map_or(0, Queue::waiting)
+    }
+
+    /// A queue in numbers, whether it exists or not, with those who wait for it.
+    #[must_use]
+    pub fn status(&self, name: &[u8]) -> Status {
+        Status::of(self.queue(name), self.bells.waiting(name))
+    }
+
+    /// All queues that hold messages or are waited for, in the order of their names.
+    #[must_use]
+    pub fn all_statuses(&self) -> Vec<(&[u8], Status)> {
+        let mut names: Vec<&[u8]> = self.queues().names().chain(self.bells.names()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let all = names.into_iter().map(|name| (name, self.status(name)));
+        all.filter(|(_, status)| status.is_notable()).collect()
     }
 
     fn is_closed(&self) -> bool {

@@ -50,6 +50,17 @@ impl Bells {
         self.wake();
     }
 
+    /// The queues that somebody waits for.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.by_name.keys().map(|name| &**name)
+    }
+
+    /// How many threads and clients wait for a queue.
+    pub(crate) fn waiting(&self, name: &[u8]) -> u64 {
+        let bell = self.by_name.get(name);
+        bell.map_or(0, |bell| bell.threads + bell.clients)
+    }
+
     fn wake(&self) {
         if let Some(wake) = &self.waker {
             wake();

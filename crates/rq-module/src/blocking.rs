@@ -16,13 +16,14 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use redis_module::raw;
-use rq_command::parse::{self, Pop};
+use rq_command::parse::{self, Arguments, Pop};
 use rq_command::reply::Sink;
 
 use crate::api::call;
 use crate::commands::{available, deliver};
 use crate::context::{Argv, Context, ERR, OK, bytes_of, guard};
 use crate::key::Key;
+use crate::registry::Wait;
 use crate::state::STATE;
 
 /// Ten years, in milliseconds: the server adds the current time to it.
@@ -41,18 +42,20 @@ pub(crate) fn wait(ctx: Context, argv: &Argv, pop: &Pop) -> c_int {
         return OK;
     };
     let (keys, _) = argv.from(pop.keys.start);
-    // SAFETY: the keys are the client's arguments, which the server keeps while it waits; there
-    // is no private data to free.
+    let names = pop.keys.clone().map(|position| argv.get(position));
+    let wait = Box::new(Wait::enter(ctx.database(), names));
+    // SAFETY: the keys are the client's arguments, which the server keeps while it waits; it frees
+    // the private data by `on_end` however the wait ends.
     unsafe {
         call!(RedisModule_BlockClientOnKeys(
             ctx.pointer(),
             Some(on_ready),
             Some(on_timeout),
-            None,
+            Some(on_end),
             milliseconds.min(LONGEST) as i64,
             keys,
             pop.keys.len() as c_int,
-            ptr::null_mut(),
+            Box::into_raw(wait).cast(),
         ));
     }
     OK
@@ -71,8 +74,30 @@ unsafe extern "C" fn on_timeout(
     _argv: *mut *mut raw::RedisModuleString,
     _argc: c_int,
 ) -> c_int {
-    { Context::new(ctx) }.null();
-    OK
+    guard(ERR, || {
+        let mut ctx = Context::new(ctx);
+        leave(ctx);
+        ctx.null();
+        OK
+    })
+}
+
+unsafe extern "C" fn on_end(_ctx: *mut raw::RedisModuleCtx, wait: *mut c_void) {
+    // SAFETY: made in `wait`, and given up by the server. Dropping it is leaving.
+    guard((), || drop(unsafe { Box::from_raw(wait.cast::<Wait>()) }));
+}
+
+/// The client waits no more. The server tells so by [`on_end`], too, but later.
+fn leave(ctx: Context) {
+    // SAFETY: the context is that of a client waiting for keys; the data is ours, or none.
+    let wait = unsafe {
+        call!(RedisModule_GetBlockedClientPrivateData(ctx.pointer()))
+            .cast::<Wait>()
+            .as_mut()
+    };
+    if let Some(wait) = wait {
+        wait.leave();
+    }
 }
 
 /// Serves a waiting client from the key that is ready; `ERR` leaves it waiting.
@@ -93,6 +118,7 @@ fn serve(ctx: Context, argv: Argv) -> c_int {
     let key = Key::write(ctx, name);
     let count = key.as_ref().map_or(0, |key| available(key, pop.count));
     if let (Ok(mut key), true) = (key, count > 0) {
+        leave(ctx);
         { ctx }.array(count as usize);
         deliver(ctx, &mut key, count, pop.with_meta);
         if available(&key, 1) == 0 {

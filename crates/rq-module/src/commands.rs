@@ -16,6 +16,7 @@ use crate::due;
 use crate::key::{self, Key};
 use crate::propagate;
 use crate::state::{self, STATE};
+use crate::status;
 
 type Handler = fn(Context, &Argv) -> Result<c_int, Refusal>;
 type EntryPoint = unsafe extern "C" fn(
@@ -62,6 +63,7 @@ fn entry_point(verb: Verb) -> EntryPoint {
         Verb::Split => entry_point!(split),
         Verb::Length => entry_point!(length),
         Verb::Info => entry_point!(info),
+        Verb::Status => entry_point!(status::status),
         Verb::Apply => entry_point!(propagate::apply),
     }
 }
@@ -74,6 +76,7 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
         let flags = CString::new(flags(command)).unwrap_or_default();
         let (first, last, step) = match command.keys {
             Keys::First => (1, 1, 1),
+            Keys::All => (1, -1, 1),
             Keys::Moving => (0, 0, 0),
         };
         let entry = Some(entry_point(command.verb));

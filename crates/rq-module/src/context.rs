@@ -67,6 +67,22 @@ impl Context {
         };
     }
 
+    /// Does something with a string of the server that lasts so long.
+    pub(crate) fn with_string<T>(
+        self,
+        bytes: &[u8],
+        body: impl FnOnce(*mut raw::RedisModuleString) -> T,
+    ) -> T {
+        let (start, length) = (bytes.as_ptr().cast(), bytes.len());
+        // SAFETY: the server copies the bytes, and the string is freed after its use.
+        unsafe {
+            let string = call!(RedisModule_CreateString(self.0, start, length));
+            let outcome = body(string);
+            call!(RedisModule_FreeString(self.0, string));
+            outcome
+        }
+    }
+
     // ---- replies beside those of a sink ----
 
     pub(crate) fn refuse(self, refusal: &Refusal) -> c_int {

@@ -1,12 +1,13 @@
 //! The native type RELIABLEQ: every callback that the server has for a value.
 //!
 //! Not set: `defrag`, since a queue's pages are few and large, and the server's own defragmentation is not
-//! compiled in where the module is used most; `unlink`, since nothing outside a value knows it.
+//! compiled in where the module is used most.
 //!
 //! `free` runs in a background thread for large values, `rdb_save` and `aof_rewrite` in a forked
 //! child: a queue shares nothing, and these touch nothing but their arguments (and the floor, of
 //! which the child has a copy).
 
+use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 use std::slice;
@@ -15,8 +16,9 @@ use redis_module::raw;
 use rq_core::{Id, Queue, effect, snapshot};
 
 use crate::api::call;
-use crate::context::{Context, ERR, OK, guard};
+use crate::context::{Context, ERR, OK, bytes_of, guard};
 use crate::due;
+use crate::registry;
 use crate::state::{self, STATE};
 
 /// Encoding of values and of auxiliary data in RDB files. Change either, raise it, and keep
@@ -25,6 +27,27 @@ const ENCODING: c_int = 1;
 /// Versions of the table of callbacks: without and with auxiliary data that may be left out.
 const METHODS: u64 = 4;
 const METHODS_WITH_OPTIONAL_AUX: u64 = 5;
+
+/// What a key holds.
+pub(crate) struct Value {
+    pub(crate) queue: Queue,
+    /// Whether a command has noted its key in the registry. Not stored, not copied.
+    pub(crate) noted: Cell<bool>,
+}
+
+impl Value {
+    pub(crate) fn new(queue: Queue) -> Self {
+        Self {
+            queue,
+            noted: Cell::new(false),
+        }
+    }
+
+    /// As the server holds it.
+    fn into_raw(queue: Queue) -> *mut c_void {
+        Box::into_raw(Box::new(Self::new(queue))).cast()
+    }
+}
 
 /// Registers the type.
 pub(crate) fn register(ctx: Context) -> Result<(), String> {
@@ -53,7 +76,7 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
         defrag: None,
         mem_usage2: None,
         free_effort2: None,
-        unlink2: None,
+        unlink2: Some(unlink),
         copy2: Some(copy),
         aux_save2: optional_aux.then_some(save_aux_if_any),
     };
@@ -85,7 +108,7 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
 /// The value is one that this type made, and is not changed meanwhile.
 unsafe fn queue<'a>(value: *const c_void) -> &'a Queue {
     // SAFETY: as the caller promises.
-    unsafe { &*value.cast::<Queue>() }
+    unsafe { &(*value.cast::<Value>()).queue }
 }
 
 // ---- RDB ----
@@ -108,14 +131,32 @@ unsafe extern "C" fn save(io: *mut raw::RedisModuleIO, value: *mut c_void) {
 unsafe extern "C" fn load(io: *mut raw::RedisModuleIO, encoding: c_int) -> *mut c_void {
     guard(ptr::null_mut(), || match load_queue(io, encoding) {
         Ok(queue) => {
-            due::note_loaded(io, &queue);
-            Box::into_raw(Box::new(queue)).cast()
+            note_loaded(io, &queue);
+            Value::into_raw(queue)
         }
         Err(why) => {
             log(io, &format!("reliableq: a queue can't be loaded: {why}"));
             ptr::null_mut()
         }
     })
+}
+
+/// Notes the key of a value that was loaded, where the server tells it.
+fn note_loaded(io: *mut raw::RedisModuleIO, queue: &Queue) {
+    // SAFETY: the server's own; a null name is one that it does not know.
+    let (name, database) = unsafe {
+        let name = call!(RedisModule_GetKeyNameFromIO(io)).cast_mut();
+        (name, call!(RedisModule_GetDbIdFromIO(io)))
+    };
+    note_at(database, name, queue);
+}
+
+/// Notes a queue that comes to a place, unless that is not known.
+fn note_at(database: c_int, name: *mut raw::RedisModuleString, queue: &Queue) {
+    if !name.is_null() && database >= 0 {
+        registry::note(database, bytes_of(&name));
+        due::note_at(database, name, queue);
+    }
 }
 
 fn load_queue(io: *mut raw::RedisModuleIO, encoding: c_int) -> Result<Queue, String> {
@@ -280,7 +321,7 @@ unsafe extern "C" fn digest(digest: *mut raw::RedisModuleDigest, value: *mut c_v
 
 unsafe extern "C" fn free(value: *mut c_void) {
     // SAFETY: the value is ours, and the server gives it up.
-    guard((), || drop(unsafe { Box::from_raw(value.cast::<Queue>()) }));
+    guard((), || drop(unsafe { Box::from_raw(value.cast::<Value>()) }));
 }
 
 unsafe extern "C" fn free_effort(_key: *mut raw::RedisModuleString, value: *const c_void) -> usize {
@@ -298,8 +339,23 @@ unsafe extern "C" fn copy(
             let name = call!(RedisModule_GetToKeyNameFromOptCtx(ctx)).cast_mut();
             let database = call!(RedisModule_GetToDbIdFromOptCtx(ctx));
             let copied = queue(value).clone();
-            due::note_at(database, name, &copied);
-            Box::into_raw(Box::new(copied)).cast()
+            note_at(database, name, &copied);
+            Value::into_raw(copied)
         }
     })
+}
+
+/// A value leaves its key: to be freed, or to come to another one.
+unsafe extern "C" fn unlink(ctx: *mut raw::RedisModuleKeyOptCtx, value: *const c_void) {
+    guard((), || {
+        // SAFETY: the value is ours, and the server tells where it was.
+        unsafe {
+            let name = call!(RedisModule_GetKeyNameFromOptCtx(ctx)).cast_mut();
+            let database = call!(RedisModule_GetDbIdFromOptCtx(ctx));
+            (*value.cast::<Value>()).noted.set(false);
+            if !name.is_null() {
+                registry::forget(database, bytes_of(&name));
+            }
+        }
+    });
 }

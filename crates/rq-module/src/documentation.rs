@@ -147,11 +147,12 @@ fn key_specification(command: &Command) -> raw::RedisModuleCommandKeySpec {
     let mut keys = none_key_specification();
     keys.flags = key_flags(command);
     match command.keys {
-        Keys::First => {
+        Keys::First | Keys::All => {
             keys.begin_search_type =
                 raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;
             keys.bs.index.pos = 1;
             keys.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
+            keys.fk.range.lastkey = if command.keys == Keys::All { -1 } else { 0 };
             keys.fk.range.keystep = 1;
         }
         // The server then asks the command itself.

@@ -47,22 +47,9 @@ pub(crate) fn note(key: &Key) {
     }
 }
 
-/// Notes the key of a value that was loaded, where the server tells it.
-pub(crate) fn note_loaded(io: *mut raw::RedisModuleIO, queue: &Queue) {
-    // SAFETY: the server's own; a null name is one that it does not know.
-    let (name, database) = unsafe {
-        let name = call!(RedisModule_GetKeyNameFromIO(io)).cast_mut();
-        (name, call!(RedisModule_GetDbIdFromIO(io)))
-    };
-    note_at(database, name, queue);
-}
-
-/// Notes a queue with due work by its place, unless that is not known.
+/// Notes a queue with due work by its place.
 pub(crate) fn note_at(database: c_int, name: *mut raw::RedisModuleString, queue: &Queue) {
-    if let Some(time) = queue.next_due()
-        && !name.is_null()
-        && database >= 0
-    {
+    if let Some(time) = queue.next_due() {
         with(|due| due.note(time, (database, bytes_of(&name).into())));
     }
 }

@@ -1,5 +1,5 @@
-//! What the server tells beside commands: values that come to keys, databases that change places,
-//! and its regular round. A module has one callback for each kind of event.
+//! What the server tells beside commands: values that come to keys, databases that change places or are
+//! emptied, and its regular round. A module has one callback for each kind of event.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -10,11 +10,13 @@ use crate::blocking;
 use crate::context::{Context, OK, guard};
 use crate::due;
 use crate::key::Key;
+use crate::registry;
 
 /// Listens to all of it.
 pub(crate) fn register(ctx: Context) -> Result<(), String> {
     let event = |id| raw::RedisModuleEvent { id, dataver: 1 };
     let swapped = event(raw::REDISMODULE_EVENT_SWAPDB);
+    let emptied = event(raw::REDISMODULE_EVENT_FLUSHDB);
     let round = event(raw::REDISMODULE_EVENT_CRON_LOOP);
     let class = raw::REDISMODULE_NOTIFY_GENERIC as c_int;
     let ctx = ctx.pointer();
@@ -34,6 +36,11 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
             )) == OK
             && call!(RedisModule_SubscribeToServerEvent(
                 ctx,
+                emptied,
+                Some(on_database_emptied)
+            )) == OK
+            && call!(RedisModule_SubscribeToServerEvent(
+                ctx,
                 round,
                 Some(on_round)
             )) == OK
@@ -47,8 +54,8 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
 
 /// Valkey 8.1 tells keyspace events with the context of the client that caused them, and leaves that client
 /// in the database of the event: after `MOVE` or `COPY ... DB` it is in another one than it
-/// chose. There they are done without: due work of a queue that was renamed or moved is noticed
-/// when the queue is next used or loaded.
+/// chose. There they are done without: a queue that was renamed or moved, and its due work, are noticed
+/// when it is next used or loaded.
 fn selects_the_clients_database(ctx: *mut raw::RedisModuleCtx) -> bool {
     // SAFETY: asked for, not assumed; the names are terminated, and what is got is freed.
     unsafe {
@@ -79,7 +86,7 @@ unsafe extern "C" fn on_keyspace_event(
 ) -> c_int {
     // SAFETY: the server hands in a terminated text.
     if ARRIVALS.contains(&unsafe { CStr::from_ptr(event) }) {
-        // Opening a key notes what is due for it.
+        // Opening a key notes it, and what is due for it.
         guard((), || drop(Key::read(Context::new(ctx), name)));
     }
     OK
@@ -95,8 +102,26 @@ unsafe extern "C" fn on_databases_swapped(
     // SAFETY: what the server hands in with this event.
     if let Some(swapped) = unsafe { data.cast::<raw::RedisModuleSwapDbInfo>().as_ref() } {
         guard((), || {
-            due::swap_databases(swapped.dbnum_first, swapped.dbnum_second)
+            due::swap_databases(swapped.dbnum_first, swapped.dbnum_second);
+            registry::swap_databases(swapped.dbnum_first, swapped.dbnum_second);
         });
+    }
+}
+
+unsafe extern "C" fn on_database_emptied(
+    _ctx: *mut raw::RedisModuleCtx,
+    _event: raw::RedisModuleEvent,
+    kind: u64,
+    data: *mut c_void,
+) {
+    // Before it is: afterwards the next queues may have been noted already.
+    if kind != raw::REDISMODULE_SUBEVENT_FLUSHDB_START {
+        return;
+    }
+    // SAFETY: what the server hands in with this event.
+    if let Some(emptied) = unsafe { data.cast::<raw::RedisModuleFlushInfo>().as_ref() } {
+        let database = (emptied.dbnum >= 0).then_some(emptied.dbnum);
+        guard((), || registry::forget_database(database));
     }
 }
 

@@ -9,25 +9,33 @@ use rq_core::Queue;
 
 use crate::api::call;
 use crate::blocking;
-use crate::context::Context;
+use crate::context::{Context, bytes_of};
+use crate::datatype::Value;
 use crate::due;
+use crate::registry;
 use crate::state::{self, STATE};
 
 const READ: c_int = raw::REDISMODULE_READ as c_int;
 const WRITE: c_int = raw::REDISMODULE_WRITE as c_int;
+const UNTOUCHED: c_int = raw::REDISMODULE_OPEN_KEY_NOTOUCH as c_int;
 
 /// An open key that holds a queue or nothing; closed when dropped.
 pub(crate) struct Key {
     ctx: Context,
     name: *mut raw::RedisModuleString,
     handle: *mut raw::RedisModuleKey,
-    queue: *mut Queue,
+    value: *mut Value,
 }
 
 impl Key {
     /// Opens a key to look at it.
     pub(crate) fn read(ctx: Context, name: *mut raw::RedisModuleString) -> Result<Self, Refusal> {
         Self::open(ctx, name, READ)
+    }
+
+    /// Opens a key to look at it in passing, which is no use of it.
+    pub(crate) fn look(ctx: Context, name: *mut raw::RedisModuleString) -> Result<Self, Refusal> {
+        Self::open(ctx, name, READ | UNTOUCHED)
     }
 
     /// Opens a key to change it.
@@ -44,7 +52,7 @@ impl Key {
                 ctx,
                 name,
                 handle,
-                queue: ptr::null_mut(),
+                value: ptr::null_mut(),
             };
             if handle.is_null()
                 || call!(RedisModule_KeyType(handle)) == raw::REDISMODULE_KEYTYPE_EMPTY as c_int
@@ -54,9 +62,20 @@ impl Key {
             if call!(RedisModule_ModuleTypeGetType(handle)) != STATE.datatype.get() {
                 return Err(Refusal::wrong_type());
             }
-            key.queue = call!(RedisModule_ModuleTypeGetValue(handle)).cast();
+            key.value = call!(RedisModule_ModuleTypeGetValue(handle)).cast();
+            key.note();
             due::note(&key);
             Ok(key)
+        }
+    }
+
+    /// Notes where the queue is, once.
+    fn note(&self) {
+        // SAFETY: null, or the value of our own type that the server keeps while the key is open.
+        let value = unsafe { self.value.as_ref() };
+        if let Some(value) = value.filter(|value| !value.noted.get()) {
+            value.noted.set(true);
+            registry::note(self.database(), bytes_of(&self.name));
         }
     }
 
@@ -70,17 +89,17 @@ impl Key {
 
     pub(crate) fn queue(&self) -> Option<&Queue> {
         // SAFETY: null, or the value of our own type that the server keeps while the key is open.
-        unsafe { self.queue.as_ref() }
+        unsafe { self.value.as_ref() }.map(|value| &value.queue)
     }
 
     pub(crate) fn queue_mut(&mut self) -> Option<&mut Queue> {
         // SAFETY: as above, and nothing else looks at it meanwhile.
-        unsafe { self.queue.as_mut() }
+        unsafe { self.value.as_mut() }.map(|value| &mut value.queue)
     }
 
     /// Stores a queue in a key that holds nothing.
     pub(crate) fn store(&mut self, queue: Queue) {
-        let value = Box::into_raw(Box::new(queue));
+        let value = Box::into_raw(Box::new(Value::new(queue)));
         // SAFETY: the key is open for writing, and the value is what the type's callbacks expect.
         let stored = unsafe {
             call!(RedisModule_ModuleTypeSetValue(
@@ -90,13 +109,14 @@ impl Key {
             ))
         };
         debug_assert_eq!(stored, crate::context::OK);
-        self.queue = value;
+        self.value = value;
+        self.note();
     }
 
     /// Deletes the key if its queue holds nothing, as an empty list goes.
     pub(crate) fn delete_if_empty(&mut self) {
         if self.queue().is_some_and(Queue::is_empty) {
-            self.queue = ptr::null_mut();
+            self.value = ptr::null_mut();
             // SAFETY: the key is open for writing; the server frees the value.
             unsafe { call!(RedisModule_DeleteKey(self.handle)) };
             self.notify(raw::REDISMODULE_NOTIFY_GENERIC as c_int, c"del");

@@ -12,6 +12,8 @@
 //! | `key` | a key that is open, and the queue in it |
 //! | `commands` | the handlers |
 //! | `blocking` | clients that wait, and how they are served |
+//! | `registry` | which keys hold queues, and which are waited for |
+//! | `status` | the handler of `RQ.STATUS` |
 //! | `due` | queues with due work, and doing it |
 //! | `events` | what the server tells beside commands |
 //! | `propagate` | effects for replicas and append-only files, and applying them |
@@ -36,8 +38,10 @@ mod events;
 mod information;
 mod key;
 mod propagate;
+mod registry;
 mod settings;
 mod state;
+mod status;
 
 use std::ffi::{CStr, c_char, c_int};
 

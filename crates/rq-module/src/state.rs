@@ -12,6 +12,7 @@ use rq_core::{Counters, Id};
 
 use crate::due::Due;
 use crate::propagate::Building;
+use crate::registry::Registry;
 
 pub(crate) struct State {
     /// The native type, set at load.
@@ -31,6 +32,8 @@ pub(crate) struct State {
     pub(crate) deferred: Cell<Vec<(i32, Vec<u8>)>>,
     /// See `due`.
     pub(crate) due: Cell<Due>,
+    /// See `registry`.
+    pub(crate) registry: Cell<Registry>,
     /// See `propagate`.
     pub(crate) building: Cell<Option<Building>>,
 }
@@ -55,6 +58,7 @@ pub(crate) static STATE: State = State {
     drained: Cell::new(None),
     deferred: Cell::new(Vec::new()),
     due: Cell::new(Due::new()),
+    registry: Cell::new(Registry::new()),
     building: Cell::new(None),
 };
 

@@ -47,6 +47,12 @@ impl Queues {
         all.into_iter()
     }
 
+    /// The names of all queues, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &[u8]> {
+        let all = self.queues.iter().filter(|(_, queue)| !queue.is_empty());
+        all.map(|(name, _)| &**name)
+    }
+
     /// The largest ID that was given.
     #[must_use]
     pub fn floor(&self) -> Id {

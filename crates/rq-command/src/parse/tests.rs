@@ -200,6 +200,14 @@ fn split_takes_a_bounded_number() {
     }
 }
 
+#[test]
+fn status_takes_any_number_of_keys() {
+    let parsed = |text: &str| status(words(text).as_slice());
+    assert_eq!(parsed("RQ.STATUS"), 1..1);
+    assert_eq!(parsed("RQ.STATUS q"), 1..2);
+    assert_eq!(parsed("RQ.STATUS q q COUNT"), 1..4);
+}
+
 proptest! {
     #[test]
     fn no_arguments_make_a_parser_fail_otherwise(list: Vec<Vec<u8>>) {
@@ -209,6 +217,7 @@ proptest! {
         if let Ok(pop) = pop(list) {
             prop_assert!(!pop.keys.is_empty() && pop.keys.end <= <[_]>::len(list));
         }
+        prop_assert_eq!(status(list).len() + 1, <[_]>::len(list).max(1));
         let mut ids = Vec::new();
         if acknowledge(list, &mut ids).is_ok() {
             prop_assert_eq!(ids.len() + 2, <[_]>::len(list));

@@ -51,11 +51,15 @@ fn information(reply: &mut Reply<'_>, commands: Vec<Option<&Command>>) {
         };
         reply.array(10);
         reply.bytes(command.name.to_lowercase().as_bytes());
-        reply.negative(-1);
+        reply.signed(-1);
         words(reply, &flags(command));
-        let place = u64::from(command.keys == Keys::First);
-        for _ in 0..3 {
-            reply.integer(place);
+        let (first, last, step) = match command.keys {
+            Keys::First => (1, 1, 1),
+            Keys::All => (1, -1, 1),
+            Keys::Moving => (0, 0, 0),
+        };
+        for place in [first, last, step] {
+            reply.signed(place);
         }
         words(reply, &document::categories(command));
         for _ in 0..3 {

@@ -55,6 +55,7 @@ pub(super) fn execute(
         Verb::Split => split(state, words, reply),
         Verb::Length => length(state, words, reply),
         Verb::Info => info(state, words, reply),
+        Verb::Status => status(state, words, reply),
         // An admin's command is not among those that are answered.
         Verb::Apply => Err(Refusal::new(Code::Argument, "not for clients")),
     }
@@ -261,6 +262,23 @@ fn info(state: &State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Outcom
     match state.queue(words.at(1)) {
         Some(queue) => reply::info(reply, &queue.info(clock::now())),
         None => reply.null(),
+    }
+    Ok(Outcome::Done)
+}
+
+fn status(state: &State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Outcome, Refusal> {
+    let keys = parse::status(&words);
+    if keys.is_empty() {
+        let all = state.all_statuses();
+        reply.array(all.len());
+        for (name, status) in all {
+            reply::status(reply, name, &status);
+        }
+    } else {
+        reply.array(keys.len());
+        for name in words.several(keys) {
+            reply::status(reply, name, &state.status(name));
+        }
     }
     Ok(Outcome::Done)
 }

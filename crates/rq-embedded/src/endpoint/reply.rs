@@ -45,8 +45,8 @@ impl Reply<'_> {
         self.line(self.by_protocol(b'*', b'~'), length);
     }
 
-    /// A number below zero.
-    pub(super) fn negative(&mut self, number: i64) {
+    /// A number that may be below zero.
+    pub(super) fn signed(&mut self, number: i64) {
         self.line(b':', number);
     }
 

@@ -9,3 +9,4 @@ mod protocol;
 mod queues;
 mod session;
 mod socket;
+mod status;

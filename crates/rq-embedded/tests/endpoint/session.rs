@@ -156,6 +156,12 @@ fn commands_are_those_of_the_table() {
     assert_eq!(some.list()[0].list()[0], Reply::bytes("rq.len"));
     assert_eq!(some.list()[0].list()[3], Reply::Integer(1));
     assert_eq!(some.list()[1], Reply::NullArray);
+    let all = client.ask("COMMAND INFO RQ.STATUS");
+    assert_eq!(
+        all.list()[0].list()[3..6],
+        [1, -1, 1].map(Reply::Integer),
+        "every argument is a key"
+    );
     assert!(
         client
             .ask("COMMAND WHAT")
