@@ -156,9 +156,8 @@ def restore(name: str, data: bytes, replace: bool) -> Command:
     return Command(name, (b"RESTORE", name.encode(), 0, data, *option), replace, RESTORE_DOUBT)
 
 
-def names(cursor: int) -> Command:
-    """Asks for a part of the names of all queues."""
-    return Command("", (b"SCAN", cursor, b"COUNT", 1000, b"TYPE", b"RELIABLEQ"), True, READ_AGAIN)
+STATUS = Command("", (b"RQ.STATUS",), True, READ_AGAIN)
+"""Asks for the numbers of all queues."""
 
 
 def _read(name: str, verb: bytes, *words: bytes | int) -> Command:
@@ -210,9 +209,10 @@ def read_produced(reply: Any) -> list[str | None]:
     return [None if id is None else id.decode() for id in reply]
 
 
-def read_names(reply: Any) -> tuple[int, list[bytes]]:
-    """A part of the names, and where to go on; 0 at the end."""
-    return int(reply[0]), list(reply[1])
+def read_names(reply: Any) -> list[str]:
+    """The names of the queues that hold messages. One that is no UTF-8 can't be asked for, and is left out."""
+    shown = [(key, key.decode(errors="replace")) for key, total, *_ in reply if total > 0]
+    return [name for key, name in shown if name.encode() == key]
 
 
 def read_ids(reply: Any) -> list[str]:

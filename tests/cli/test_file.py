@@ -63,6 +63,7 @@ def test_serve_owns_the_file_until_it_is_asked_to_end(program: Program, serve: S
     assert program("push", "q", "a").code == 0
     (row,) = program("pop", "q", "--url", "file:jobs.rq?owner=never", "--json").json
     assert row["body"] == "a"
+    assert program("status").lines[0].startswith("q: 0 waiting, 1 delivered")
     process.send_signal(how)
     output, error = process.communicate(timeout=DEADLINE)
     assert (process.returncode, output, error) == (0, b"", b"")

@@ -119,8 +119,6 @@ def test_looking_makes_no_queue(queue: Queue) -> None:
     assert len(queue) == 0 and queue.info() is None and queue.dump() is None and queue.pop() is None
 
 
-# A client of a file can't be told the names yet.
-@pytest.mark.parametrize("url", ["memory", "file", "RESP2", "RESP3"], indirect=True)
 def test_names_are_those_of_queues_that_hold_messages(rq: Connection) -> None:
     assert rq.names() == []
     for name in ("b", "é", "a b", ""):

@@ -177,6 +177,12 @@ class Machine(RuleBasedStateMachine):
                 assert side.place.length(key) == len(model.held)
                 assert side.place.counters(key) == model.counters(side.place.memory)
 
+    @invariant()
+    def names_are_those_of_queues_with_messages(self) -> None:
+        names = [key for key, model in self.models.items() if model.held]
+        for side in self.sides:
+            assert side.place.names() == names
+
     def teardown(self) -> None:
         for side in self.sides:
             side.place.close()

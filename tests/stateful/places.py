@@ -40,6 +40,7 @@ class Place(Protocol):
     def dump_and_restore(self, key: str) -> None: ...
     def length(self, key: str) -> int: ...
     def counters(self, key: str) -> dict[str, int] | None: ...
+    def names(self) -> list[str]: ...
     def delete(self, key: str) -> None: ...
     def close(self) -> None: ...
 
@@ -104,6 +105,9 @@ class ModulePlace:
     def counters(self, key: str) -> dict[str, int] | None:
         info = self.client.queue_info(key)
         return None if info is None else {name: int(info[name]) for name in COUNTERS}
+
+    def names(self) -> list[str]:
+        return [key.decode() for key, _, _, _ in self.client.call("RQ.STATUS")]
 
     def delete(self, key: str) -> None:
         self.client.call("DEL", key)
@@ -172,6 +176,9 @@ class PackagePlace:
     def counters(self, key: str) -> dict[str, int] | None:
         info = cast(Mapping[str, int] | None, self._queues.queue(key).info())
         return None if info is None else {name: info[name] for name in COUNTERS}
+
+    def names(self) -> list[str]:
+        return self._queues.names()
 
     def delete(self, key: str) -> None:
         """Uses the queue up, which is the same to whoever comes later."""

@@ -166,16 +166,8 @@ class Redis:
         return RedisQueue(self, name)
 
     def names(self) -> list[str]:
-        """The names of the queues that hold messages. A name that is no UTF-8 is shown with escapes."""
-        found: set[bytes] = set()
-        cursor = 0
-        while True:
-            cursor, keys = protocol.read_names(self.call(protocol.names(cursor))[0])
-            found.update(keys)
-            if cursor == 0:
-                break
-        names = sorted(key.decode(errors="backslashreplace") for key in found)
-        return [name for name in names if self.queue(name).length() > 0]
+        """The names of the queues that hold messages."""
+        return sorted(protocol.read_names(self.call(protocol.STATUS)[0]))
 
     def restore(self, name: str, data: bytes, replace: bool) -> None:
         """Makes a queue of what dump() or any server gave, in the form that all servers take."""
