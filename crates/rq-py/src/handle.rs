@@ -139,7 +139,7 @@ impl Handle {
         let pushed = self.link.store(py, bytes.len() > LONG, |state| {
             state.push(clock::now(), &self.name, std::iter::once(bytes))
         })?;
-        id_text(py, pushed.first)
+        Ok(id_text(py, pushed.first))
     }
 
     /// Appends messages, all of them or none, and returns their IDs.
@@ -175,10 +175,8 @@ impl Handle {
             let elements = slices.iter().copied();
             state.produce(clock::now(), &self.name, (producer, sequence), elements)
         })?;
-        let ids = produced
-            .ids()
-            .map(|id| id.map(|id| id_text(py, id)).transpose());
-        PyList::new(py, ids.collect::<PyResult<Vec<_>>>()?)
+        let ids = produced.ids().map(|id| id.map(|id| id_text(py, id)));
+        PyList::new(py, ids.collect::<Vec<_>>())
     }
 
     /// Delivers the next waiting message, if there is one.

@@ -58,7 +58,7 @@ impl Message {
 
     /// Its ID, `milliseconds-sequence`.
     #[getter]
-    fn id<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+    fn id<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
         id_text(py, self.id)
     }
 
@@ -119,7 +119,7 @@ impl Message {
         if shown.len() < bytes.len() {
             shown.extend_from_slice(b"...");
         }
-        let (id, queue) = (self.id(py)?, self.queue(py)?.repr()?);
+        let (id, queue) = (self.id(py), self.queue(py)?.repr()?);
         let (body, deliveries) = (PyBytes::new(py, &shown).repr()?, self.deliveries);
         Ok(format!(
             "<Message {id} of {queue}, deliveries={deliveries}, body={body}>"
@@ -129,7 +129,7 @@ impl Message {
 
 /// Acknowledges through the handle of another backend.
 pub(crate) fn acknowledge_elsewhere(handle: &Bound<'_, PyAny>, id: Id) -> PyResult<bool> {
-    let ids = (id_text(handle.py(), id)?,);
+    let ids = (id_text(handle.py(), id),);
     handle.call_method1("acknowledge", (ids,))?.is_truthy()
 }
 
