@@ -57,10 +57,10 @@ def check_bodies(bodies: Iterable[Body]) -> Iterator[Body]:
     return _iterate(bodies, takes, "for one body use push()")
 
 
-def check_id(id: str) -> str:
+def check_id(call: str, id: str) -> str:
     """What may be an ID: a backend looks closer, but takes no text that has no form in bytes."""
     if not isinstance(id, str):
-        cause = f"ack() takes a Message, or an ID as a str, not {_type(id)}"
+        cause = f"{call}() takes a Message, or an ID as a str, not {_type(id)}"
         raise InvalidType(cause, DECODE if isinstance(id, Body) else "give what pop() or push() returned")
     if not is_encodable(id):
         remedy = "expected milliseconds-sequence, such as 1601155608777-1, as push() and Message.id give it"
@@ -68,9 +68,9 @@ def check_id(id: str) -> str:
     return id
 
 
-def check_messages(messages: Iterable[Item]) -> Iterator[Item]:
+def check_messages(call: str, messages: Iterable[Item]) -> Iterator[Item]:
     """Many messages or IDs, each of which is yet to be checked."""
-    takes = "ack() takes a Message, an ID as a str, or an iterable of these"
+    takes = f"{call}() takes a Message, an ID as a str, or an iterable of these"
     if isinstance(messages, Body):
         raise InvalidType(f"{takes}, not {_type(messages)}", DECODE)
     return _iterate(messages, takes, "give what pop() returned; when that is None, no message came")

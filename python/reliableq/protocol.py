@@ -31,6 +31,9 @@ CHUNK_BYTES = 1 << 20
 ACK_CHUNK = 10_000
 """So many IDs are acknowledged by one command. Servers take a million arguments at most."""
 
+GET_CHUNK = 1000
+"""So many messages are asked for by their IDs at a time."""
+
 NOTHING_SENT = "nothing was sent, so try again"
 READ_AGAIN = "it changed nothing, so call it again"
 PUSH_DOUBT = "whether it was stored is not known; when pushed again, it may be there twice"
@@ -122,6 +125,17 @@ def inspect(name: str, start: int, count: int, pending: bool) -> Command:
     """Shows messages."""
     which = (b"PENDING",) if pending else ()
     return _read(name, b"RQ.INSPECT", *which, start, count)
+
+
+def peek(name: str, back: bool) -> Command:
+    """Shows the next message, or the last one."""
+    which = (b"BACK",) if back else ()
+    return _read(name, b"RQ.PEEK", *which, b"WITHMETA")
+
+
+def get(name: str, ids: Sequence[str]) -> Command:
+    """Shows messages by their IDs."""
+    return _read(name, b"RQ.GET", b"WITHMETA", b"IDS", len(ids), *(id.encode() for id in ids))
 
 
 def range_of(name: str, first: str, last: str, count: int, reverse: bool) -> Command:
@@ -223,6 +237,11 @@ def read_ids(reply: Any) -> list[str]:
 def read_taken(holder: Holder, reply: Any) -> list[Message]:
     """The messages of a pop or recover."""
     return [_message(holder, row[1], row[2], row[3]) for row in reply or ()]
+
+
+def read_held(holder: Holder, row: Any) -> Message | None:
+    """The message of a row; None where there was none."""
+    return None if row is None else _message(holder, row[0], row[1], row[2])
 
 
 def read_range(holder: Holder, reply: Any) -> list[Message]:

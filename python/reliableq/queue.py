@@ -67,12 +67,12 @@ class Queue(Plain):
         For one, returns whether this call let go of it; for many, the IDs of those that it let go.
         """
         if isinstance(messages, Message | str):
-            return bool(self._handle.acknowledge((self._id(messages),)))
+            return bool(self._handle.acknowledge((self._id("ack", messages),)))
         if type(messages) is list and isinstance(self._handle, NativeHandle):
             done = self._handle.settle(messages)
             if done is not None:
                 return done
-        return self._handle.acknowledge([self._id(message) for message in check_messages(messages)])
+        return self._handle.acknowledge([self._id("ack", message) for message in check_messages("ack", messages)])
 
     def recover(self, count: int = 100, *, elapsed: Duration) -> list[Message]:
         """Takes over up to `count` messages whose consumers have not acknowledged them for at least `elapsed`.
@@ -88,6 +88,25 @@ class Queue(Plain):
         `start` counts from the end.
         """
         return self._handle.inspect(check_start(start), check_count(count), check_pending(pending))
+
+    def peek(self, *, back: bool = False) -> Message | None:
+        """Shows the message that is delivered next, or with `back` the last of those that wait, and takes nothing."""
+        return self._handle.peek(check_flag("back", back))
+
+    @overload
+    def get(self, messages: Message | str) -> Message | None: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def get(self, messages: Iterable[Message | str]) -> list[Message | None]: ...
+
+    def get(self, messages: Message | str | Iterable[Message | str]) -> Message | list[Message | None] | None:
+        """Shows messages as they are now, whatever their state, given by ID; None for one that the queue does not hold.
+
+        For many, a list with one entry for each.
+        """
+        if isinstance(messages, Message | str):
+            return self._handle.get((self._id("get", messages),))[0]
+        return self._handle.get([self._id("get", message) for message in check_messages("get", messages)])
 
     def range(
         self, first: str | None = None, last: str | None = None, *, count: int = 1000, reverse: bool = False
@@ -138,12 +157,12 @@ class Queue(Plain):
         messages = self._handle.pop_many(1, _timeout(timeout))
         return messages[0] if messages else None
 
-    def _id(self, message: Message | str) -> str:
+    def _id(self, call: str, message: Message | str) -> str:
         if not isinstance(message, Message):
-            return check_id(message)
+            return check_id(call, message)
         if message.queue != self.name:
             cause = f"message {message.id} is of queue {message.queue!r}, not {self.name!r}"
-            raise InvalidArgument(cause, "call its own ack()")
+            raise InvalidArgument(cause, "use its own queue")
         return message.id
 
 

@@ -146,6 +146,15 @@ def test_recover(program: Program, queue: reliableq.Queue) -> None:
     assert len(queue) == 0
 
 
+def test_peek(program: Program, queue: reliableq.Queue) -> None:
+    assert program("peek", "q").code == 1
+    ids = queue.push_many([b"a", b"b"])
+    assert program("peek", "q").lines == program("peek", "q").lines == [f"{ids[0]}\ta"]
+    assert program("peek", "q", "--back", "--raw").output == b"b\n"
+    assert [message["id"] for message in program("peek", "q", "--json").json] == ids[:1]
+    assert len(queue.inspect()) == 2
+
+
 def test_inspect(program: Program, queue: reliableq.Queue) -> None:
     ids = queue.push_many([b"a", b"b", b"c", b"d"])
     queue.pop()

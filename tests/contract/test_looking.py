@@ -130,3 +130,48 @@ def test_names_are_those_of_queues_that_hold_messages(rq: Connection) -> None:
     assert rq.names() == ["", "a b", "b", "é"]
     rq.queue("b").pop()
     assert rq.names() == ["", "a b", "b", "é"]
+
+
+def test_peek_shows_what_is_popped_next(queue: Queue) -> None:
+    assert queue.peek() is None and queue.peek(back=True) is None
+    ids = queue.push_many([b"a", b"b", b"c"])
+    queue.pop()
+    for _ in range(2):
+        first, last = queue.peek(), queue.peek(back=True)
+        assert first is not None and last is not None
+        assert (first.id, first.body, first.state, first.deliveries) == (ids[1], b"b", "waiting", 0)
+        assert (last.id, last.body) == (ids[2], b"c")
+    assert first.ack() is False
+    assert bodies(queue.pop_many(3)) == [b"b", b"c"]
+    assert queue.peek() is None
+    with pytest.raises(InvalidType):
+        queue.peek(back=1)  # type: ignore[arg-type]
+
+
+def test_get_shows_messages_by_id_whatever_their_state(queue: Queue) -> None:
+    ids = queue.push_many([b"a", b"b", b"c"])
+    taken, gone = queue.pop_many(2)
+    assert gone.ack()
+    shown = queue.get([ids[2], gone, "1-1", taken, ids[2]])
+    assert [message and message.body for message in shown] == [b"c", None, None, b"a", b"c"]
+    assert [message and message.state for message in shown] == ["waiting", None, None, "delivered", "waiting"]
+    one = queue.get(taken)
+    assert one is not None and (one.id, one.deliveries, one.last_delivery) == (taken.id, 1, taken.last_delivery)
+    assert queue.get(gone.id) is None
+    assert queue.get([]) == []
+    many = queue.push_many(str(number).encode() for number in range(2500))
+    assert [message and message.id for message in queue.get(many)] == many
+    assert one.ack() is True
+
+
+def test_get_refuses_what_is_no_id(rq: Connection, queue: Queue) -> None:
+    message = rq.queue("other").push(b"a") and rq.queue("other").pop()
+    assert message is not None
+    with pytest.raises(InvalidArgument, match="is of queue 'other'"):
+        queue.get(message)
+    with pytest.raises(InvalidId):
+        queue.get("x")
+    with pytest.raises(InvalidType, match="get"):
+        queue.get([1])  # type: ignore[list-item]
+    with pytest.raises(InvalidType, match="get"):
+        queue.get(b"1-1")  # type: ignore[arg-type]

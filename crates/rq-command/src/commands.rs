@@ -292,6 +292,82 @@ for `RQ.POP`.",
         notes: "A negative `start` counts from the end: -1 is the last message.",
     },
     Command {
+        verb: Verb::Peek,
+        name: "RQ.PEEK",
+        summary: "Shows the message that is delivered next, and leaves it where it is.",
+        complexity: "O(1)",
+        since: "0.1.0",
+        access: Access::Read,
+        fast: true,
+        blocking: false,
+        keys: Keys::First,
+        arguments: &[
+            KEY,
+            option("BACK", "back", Kind::Word),
+            option("WITHMETA", "withmeta", Kind::Word),
+        ],
+        outcomes: &[
+            same(
+                "without `WITHMETA`",
+                "array: ID, payload (bulk strings)",
+            ),
+            Outcome {
+                when: "with `WITHMETA`",
+                resp2: "array: ID, payload (bulk strings), flat array of names and values",
+                resp3: "array: ID, payload (bulk strings), map of names to values",
+            },
+            Outcome {
+                when: "no message waits",
+                resp2: "null array",
+                resp3: "null",
+            },
+        ],
+        errors: &[
+            (Code::Argument, "an argument is missing, unknown or given twice"),
+            WRONG_TYPE,
+        ],
+        notes: "\
+`BACK` shows the last of those that wait. Another client may take the message before you do. \
+`WITHMETA` as for `RQ.RANGE`.",
+    },
+    Command {
+        verb: Verb::Get,
+        name: "RQ.GET",
+        summary: "Shows messages by their IDs, whatever their state.",
+        complexity: "O(log n) for each ID, with n the number of pages of the queue",
+        since: "0.1.0",
+        access: Access::Read,
+        fast: false,
+        blocking: false,
+        keys: Keys::First,
+        arguments: &[
+            KEY,
+            option("WITHMETA", "withmeta", Kind::Word),
+            named("IDS", "count", Kind::Integer),
+            several("id", Kind::Text),
+        ],
+        outcomes: &[
+            Outcome {
+                when: "without `WITHMETA`",
+                resp2: "array with a row for each ID, in their order: ID, payload (bulk strings); null array for one that the queue does not hold",
+                resp3: "array with a row for each ID, in their order: ID, payload (bulk strings); null for one that the queue does not hold",
+            },
+            Outcome {
+                when: "with `WITHMETA`",
+                resp2: "the same, with a flat array of names and values more in each row",
+                resp3: "the same, with a map of names to values more in each row",
+            },
+        ],
+        errors: &[
+            (
+                Code::Argument,
+                "an argument is no ID, missing or unknown, or `IDS` does not announce as many as follow",
+            ),
+            WRONG_TYPE,
+        ],
+        notes: "It takes nothing and delivers nothing. `WITHMETA` as for `RQ.RANGE`.",
+    },
+    Command {
         verb: Verb::Range,
         name: "RQ.RANGE",
         summary: "Shows messages in the order of their IDs, whatever their state.",

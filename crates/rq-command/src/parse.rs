@@ -94,6 +94,15 @@ pub struct RangeOf {
     pub with_meta: bool,
 }
 
+/// `RQ.PEEK`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Peek {
+    /// The last of those that wait, not the first.
+    pub back: bool,
+    /// Whether the row tells what is known of the message.
+    pub with_meta: bool,
+}
+
 /// `RQ.INSPECT`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspect {
@@ -247,6 +256,50 @@ pub fn recover(arguments: &(impl Arguments + ?Sized)) -> Result<Recover, Refusal
         elapsed: not_negative(integer(arguments.get(3), "elapsed")?, "elapsed")?,
         with_meta,
     })
+}
+
+/// Reads `RQ.PEEK key [BACK] [WITHMETA]`.
+///
+/// # Errors
+/// Says what was expected.
+pub fn peek(arguments: &(impl Arguments + ?Sized)) -> Result<Peek, Refusal> {
+    at_least(arguments, 2, Verb::Peek)?;
+    let (mut back, mut with_meta) = (false, false);
+    for at in 2..arguments.len() {
+        let word = arguments.get(at);
+        if word.eq_ignore_ascii_case(b"BACK") {
+            back = flag(back, "BACK")?;
+        } else if word.eq_ignore_ascii_case(b"WITHMETA") {
+            with_meta = flag(with_meta, "WITHMETA")?;
+        } else {
+            return Err(misplaced(Verb::Peek));
+        }
+    }
+    Ok(Peek { back, with_meta })
+}
+
+/// Reads `RQ.GET key [WITHMETA] IDS n id [id ...]`: whether rows tell what is known of the message;
+/// the IDs are put into `ids`.
+///
+/// # Errors
+/// Says what was expected.
+pub fn get(arguments: &(impl Arguments + ?Sized), ids: &mut Vec<Id>) -> Result<bool, Refusal> {
+    at_least(arguments, 5, Verb::Get)?;
+    let with_meta = arguments.get(2).eq_ignore_ascii_case(b"WITHMETA");
+    let at = 2 + usize::from(with_meta);
+    if !arguments.get(at).eq_ignore_ascii_case(b"IDS") {
+        return Err(misplaced(Verb::Get));
+    }
+    let announced = positive(integer(arguments.get(at + 1), "IDS")?, "IDS")?;
+    let left = arguments.len().saturating_sub(at + 2) as u64;
+    if announced != left {
+        return Err(unequal("IDS", announced, left));
+    }
+    ids.clear();
+    for position in at + 2..arguments.len() {
+        ids.push(an_id(arguments.get(position))?);
+    }
+    Ok(with_meta)
 }
 
 /// Reads `RQ.RANGE key min max [REV] [COUNT n] [WITHMETA]`.

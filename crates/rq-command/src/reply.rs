@@ -90,13 +90,35 @@ pub fn range<'a>(
         .collect();
     let mut text = IdText::default();
     sink.array(rows.len());
-    for held in rows {
-        sink.array(2 + usize::from(with_meta));
-        sink.bytes(text.of(held.id));
-        sink.bytes(held.payload);
-        if with_meta {
-            meta(sink, &held.meta);
-        }
+    for row in rows {
+        held(sink, &mut text, Some(&row), with_meta);
+    }
+}
+
+/// A row of one message, whatever its state; null where there is none.
+pub fn held(sink: &mut impl Sink, text: &mut IdText, row: Option<&Held<'_>>, with_meta: bool) {
+    let Some(row) = row else {
+        return sink.null();
+    };
+    sink.array(2 + usize::from(with_meta));
+    sink.bytes(text.of(row.id));
+    sink.bytes(row.payload);
+    if with_meta {
+        meta(sink, &row.meta);
+    }
+}
+
+/// A row for each ID, in their order.
+pub fn got<'a>(
+    sink: &mut impl Sink,
+    ids: &[Id],
+    get: impl Fn(Id) -> Option<Held<'a>>,
+    with_meta: bool,
+) {
+    let mut text = IdText::default();
+    sink.array(ids.len());
+    for &id in ids {
+        held(sink, &mut text, get(id).as_ref(), with_meta);
     }
 }
 

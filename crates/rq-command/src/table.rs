@@ -17,6 +17,10 @@ pub enum Verb {
     Recover,
     /// `RQ.INSPECT`
     Inspect,
+    /// `RQ.PEEK`
+    Peek,
+    /// `RQ.GET`
+    Get,
     /// `RQ.RANGE`
     Range,
     /// `RQ.SPLIT`

@@ -427,6 +427,20 @@ impl Queue {
             .map(|message| self.held(&message))
     }
 
+    /// The message with an ID, whatever its state, where there is one.
+    #[must_use]
+    pub fn get(&self, id: Id) -> Option<Held<'_>> {
+        self.range(id, id, false).next()
+    }
+
+    /// The message that is delivered next, or with `back` the one that is delivered last of those that
+    /// wait now.
+    #[must_use]
+    pub fn peek(&self, back: bool) -> Option<Held<'_>> {
+        let waiting = self.inspect_waiting(if back { -1 } else { 0 }, 1).next()?;
+        self.get(waiting.id)
+    }
+
     fn held<'a>(&self, message: &Stored<'a>) -> Held<'a> {
         let record = self.group.record(message);
         Held {

@@ -59,6 +59,8 @@ fn entry_point(verb: Verb) -> EntryPoint {
         Verb::Acknowledge => entry_point!(acknowledge),
         Verb::Recover => entry_point!(recover),
         Verb::Inspect => entry_point!(inspect),
+        Verb::Peek => entry_point!(peek),
+        Verb::Get => entry_point!(get),
         Verb::Range => entry_point!(range),
         Verb::Split => entry_point!(split),
         Verb::Length => entry_point!(length),
@@ -341,6 +343,27 @@ fn inspect(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
         ),
     }
     Ok(OK)
+}
+
+fn peek(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
+    let peek = parse::peek(argv)?;
+    let key = Key::read(ctx, argv.string(1))?;
+    let row = key.queue().and_then(|queue| queue.peek(peek.back));
+    let mut text = IdText::default();
+    reply::held(&mut { ctx }, &mut text, row.as_ref(), peek.with_meta);
+    Ok(OK)
+}
+
+fn get(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
+    let mut ids = STATE.ids.take();
+    let outcome = parse::get(argv, &mut ids).and_then(|with_meta| {
+        let key = Key::read(ctx, argv.string(1))?;
+        let get = |id| key.queue().and_then(|queue| queue.get(id));
+        reply::got(&mut { ctx }, &ids, get, with_meta);
+        Ok(OK)
+    });
+    STATE.ids.set(ids);
+    outcome
 }
 
 fn range(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {

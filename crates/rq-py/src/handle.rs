@@ -302,6 +302,50 @@ impl Handle {
         rows.into_list(slf)
     }
 
+    /// The message that is delivered next, or with `back` last of those that wait, left where it is.
+    fn peek<'py>(slf: &Bound<'py, Self>, back: bool) -> PyResult<Option<Py<Message>>> {
+        let (py, handle) = (slf.py(), slf.get());
+        if let Some(successor) = handle.successor(py) {
+            return Ok(successor.call_method1("peek", (back,))?.extract()?);
+        }
+        let rows = handle.look(py, false, |queue| {
+            let mut rows = Rows::default();
+            if let Some(message) = queue.peek(back) {
+                rows.add_held(&message);
+            }
+            rows
+        })?;
+        Ok(rows.into_messages(slf)?.pop())
+    }
+
+    /// The message with each ID, whatever its state, left where it is; None for one that is gone.
+    fn get<'py>(
+        slf: &Bound<'py, Self>,
+        ids: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (py, handle) = (slf.py(), slf.get());
+        or_successor!(handle, py, "get", (ids,));
+        let ids: Vec<Id> = ids.iter().map(parse).collect::<PyResult<_>>()?;
+        let long = ids.len() as u64 > MANY;
+        let (rows, found) = handle.look(py, long, |queue| {
+            let mut rows = Rows::default();
+            let found = |&id: &Id| {
+                queue
+                    .get(id)
+                    .map(|message| rows.add_held(&message))
+                    .is_some()
+            };
+            let found: Vec<bool> = ids.iter().map(found).collect();
+            (rows, found)
+        })?;
+        let mut messages = rows.into_messages(slf)?.into_iter();
+        let each = (0..ids.len()).map(|at| {
+            let found = found.get(at).copied().unwrap_or(false);
+            if found { messages.next() } else { None }
+        });
+        PyList::new(py, each.collect::<Vec<_>>())
+    }
+
     /// Messages from one ID to another in the order of their IDs, whatever their state. A bound
     /// is an ID, `(` and an ID that is left out, or `-` and `+` for the ends. Ends early at about 8 MiB.
     fn range<'py>(

@@ -85,11 +85,8 @@ impl Rows {
         self.payloads.len()
     }
 
-    /// A list of messages.
-    pub(crate) fn into_list<'py>(
-        self,
-        handle: &Bound<'py, Handle>,
-    ) -> PyResult<Bound<'py, PyList>> {
+    /// The messages.
+    pub(crate) fn into_messages(self, handle: &Bound<'_, Handle>) -> PyResult<Vec<Py<Message>>> {
         let py = handle.py();
         let mut start = 0;
         let messages = self.rows.iter().map(|row| {
@@ -109,7 +106,15 @@ impl Rows {
         });
         let messages: Vec<Py<Message>> = messages.collect::<PyResult<_>>()?;
         keep_scratch(self.payloads);
-        PyList::new(py, messages)
+        Ok(messages)
+    }
+
+    /// A list of the messages.
+    pub(crate) fn into_list<'py>(
+        self,
+        handle: &Bound<'py, Handle>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(handle.py(), self.into_messages(handle)?)
     }
 }
 

@@ -47,6 +47,12 @@ class Handle(Protocol):
     def inspect(self, start: int, count: int, pending: bool) -> list[Message]:
         """Shows waiting messages, or delivered ones if `pending`, from a position on; from the end when negative."""
 
+    def peek(self, back: bool) -> Message | None:
+        """Shows the message that is delivered next, or with `back` last of those that wait, if there is one."""
+
+    def get(self, ids: Sequence[str]) -> list[Message | None]:
+        """Shows the message with each ID, whatever its state; None for one that the queue does not hold."""
+
     def range(self, first: str, last: str, count: int, reverse: bool) -> list[Message]:
         """Shows messages in the order of their IDs, whatever their state, the highest first if `reverse`.
 

@@ -123,6 +123,14 @@ class FileQueue:
         """Shows messages."""
         return self._ask(lambda queue: queue.inspect(start, count, pending))
 
+    def peek(self, back: bool) -> Message | None:
+        """Shows the next message, or the last one."""
+        return self._ask(lambda queue: queue.peek(back))
+
+    def get(self, ids: Sequence[str]) -> list[Message | None]:
+        """Shows messages by their IDs."""
+        return self._ask(lambda queue: queue.get(ids))
+
     def range(self, first: str, last: str, count: int, reverse: bool) -> list[Message]:
         """Shows messages in the order of their IDs."""
         return self._ask(lambda queue: queue.range(first, last, count, reverse))

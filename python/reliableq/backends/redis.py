@@ -118,6 +118,20 @@ class RedisQueue:
             self._holder, self._call(protocol.inspect(self.name, start, count, pending)), pending
         )
 
+    def peek(self, back: bool) -> Message | None:
+        """Shows the next message, or the last one."""
+        return protocol.read_held(self._holder, self._call(protocol.peek(self.name, back)))
+
+    def get(self, ids: Sequence[str]) -> list[Message | None]:
+        """Shows messages by their IDs, some thousands at a time."""
+        self._server.check_open()
+        protocol.check_ids(ids)
+        found: list[Message | None] = []
+        for start in range(0, len(ids), protocol.GET_CHUNK):
+            rows = self._call(protocol.get(self.name, ids[start : start + protocol.GET_CHUNK]))
+            found += [protocol.read_held(self._holder, row) for row in rows]
+        return found
+
     def range(self, first: str, last: str, count: int, reverse: bool) -> list[Message]:
         """Shows messages in the order of their IDs."""
         protocol.check_ids([bound.removeprefix("(") for bound in (first, last) if bound not in {"-", "+"}])

@@ -185,6 +185,40 @@ fn range_knows_its_bounds_and_options() {
 }
 
 #[test]
+fn peek_takes_two_words() {
+    let parsed = |text: &str| peek(words(text).as_slice());
+    let given = |back, with_meta| Ok(Peek { back, with_meta });
+    assert_eq!(parsed("RQ.PEEK q"), given(false, false));
+    assert_eq!(parsed("RQ.PEEK q back"), given(true, false));
+    assert_eq!(parsed("RQ.PEEK q WITHMETA BACK"), given(true, true));
+    for text in ["RQ.PEEK", "RQ.PEEK q FRONT", "RQ.PEEK q BACK BACK"] {
+        assert!(parsed(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn get_takes_as_many_ids_as_it_announces() {
+    let parsed = |text: &str| {
+        let mut ids = Vec::new();
+        get(words(text).as_slice(), &mut ids).map(|with_meta| (with_meta, ids))
+    };
+    let ids = vec![Id::new(1, 1), Id::new(2, 3)];
+    assert_eq!(parsed("RQ.GET q IDS 2 1-1 2-3"), Ok((false, ids.clone())));
+    assert_eq!(parsed("RQ.GET q withmeta ids 2 1-1 2-3"), Ok((true, ids)));
+    for text in [
+        "RQ.GET q IDS 1",
+        "RQ.GET q 1-1",
+        "RQ.GET q IDS 0 1-1",
+        "RQ.GET q IDS 2 1-1",
+        "RQ.GET q IDS 1 1-1 2-2",
+        "RQ.GET q IDS 1 x",
+        "RQ.GET q WITHMETA WITHMETA IDS 1 1-1",
+    ] {
+        assert!(parsed(text).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn split_takes_a_bounded_number() {
     let parsed = |text: &str| split(words(text).as_slice());
     assert_eq!(parsed("RQ.SPLIT q 1"), Ok(1));
@@ -219,6 +253,7 @@ proptest! {
         }
         prop_assert_eq!(status(list).len() + 1, <[_]>::len(list).max(1));
         let mut ids = Vec::new();
+        let _ = (peek(list), get(list, &mut ids));
         if acknowledge(list, &mut ids).is_ok() {
             prop_assert_eq!(ids.len() + 2, <[_]>::len(list));
         }

@@ -51,6 +51,8 @@ pub(super) fn execute(
         Verb::Acknowledge => acknowledge(state, words, room, reply),
         Verb::Recover => recover(state, words, room, reply),
         Verb::Inspect => inspect(state, words, reply),
+        Verb::Peek => peek(state, words, reply),
+        Verb::Get => get(state, words, room, reply),
         Verb::Range => range(state, words, reply),
         Verb::Split => split(state, words, reply),
         Verb::Length => length(state, words, reply),
@@ -229,6 +231,32 @@ fn inspect(state: &State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Out
         }
         Some(queue) => reply::waiting(reply, queue.inspect_waiting(start, count)),
     }
+    Ok(Outcome::Done)
+}
+
+fn peek(state: &State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Outcome, Refusal> {
+    let peek = parse::peek(&words)?;
+    let queue = state.queue(words.at(1));
+    let row = queue.and_then(|queue| queue.peek(peek.back));
+    let mut text = IdText::default();
+    reply::held(reply, &mut text, row.as_ref(), peek.with_meta);
+    Ok(Outcome::Done)
+}
+
+fn get(
+    state: &State,
+    words: Words<'_>,
+    room: &mut Room,
+    reply: &mut Reply<'_>,
+) -> Result<Outcome, Refusal> {
+    let with_meta = parse::get(&words, &mut room.ids)?;
+    let queue = state.queue(words.at(1));
+    reply::got(
+        reply,
+        &room.ids,
+        |id| queue.and_then(|queue| queue.get(id)),
+        with_meta,
+    );
     Ok(Outcome::Done)
 }
 
