@@ -141,7 +141,7 @@ def test_peek_shows_what_is_popped_next(queue: Queue) -> None:
         assert first is not None and last is not None
         assert (first.id, first.body, first.state, first.deliveries) == (ids[1], b"b", "waiting", 0)
         assert (last.id, last.body) == (ids[2], b"c")
-    assert first.ack() is False
+        assert first.ack() is False
     assert bodies(queue.pop_many(3)) == [b"b", b"c"]
     assert queue.peek() is None
     with pytest.raises(InvalidType):

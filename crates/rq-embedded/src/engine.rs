@@ -14,6 +14,7 @@ use rq_store::{Files, Queues, Store};
 use crate::clock;
 use crate::error::Error;
 use crate::keeper::Keeper;
+use crate::memory::Freed;
 use crate::waiting::Bells;
 
 /// When changes become durable.
@@ -48,6 +49,7 @@ pub struct State {
     agenda: Agenda<Box<[u8]>>,
     /// Kept to be used again.
     done: Vec<Id>,
+    freed: Freed,
     chores: Arc<Condvar>,
     /// When the housekeeper looks next, in milliseconds.
     planned: u64,
@@ -80,6 +82,7 @@ impl Engine {
             bells: Bells::default(),
             agenda: Agenda::new(),
             done: Vec::new(),
+            freed: Freed::default(),
             chores: Arc::clone(&chores),
             planned: 0,
             seen: 0,
@@ -432,9 +435,14 @@ impl State {
     ) -> Result<(), Error> {
         done.clear();
         let held = |queue: &Queue| queue.delivered() > 0;
-        self.keeper.change(name, held, |queue, effect| {
+        let bytes = self.keeper.change(name, held, |queue, effect| {
+            let before = queue.memory();
             queue.acknowledge(ids.iter().copied(), done, effect);
+            (before, queue.memory())
         })?;
+        if let Some((before, after)) = bytes {
+            self.freed.note(before, after);
+        }
         self.changed();
         Ok(())
     }

@@ -7,6 +7,7 @@
 //! | `waiting` | those who wait for messages |
 //! | `owner` | one owner for each place in a process; its threads |
 //! | `endpoint` | the socket through which other processes reach the queues of a file |
+//! | `memory` | giving memory back to the system |
 //! | `fork` | what a forked child must not keep |
 //! | `clock` | the time that is given to the core |
 //!
@@ -18,6 +19,7 @@ mod engine;
 mod error;
 pub mod fork;
 mod keeper;
+mod memory;
 mod owner;
 mod waiting;
 
