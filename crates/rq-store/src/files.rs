@@ -1,14 +1,18 @@
 //! A directory of the real file system.
 
-use std::fs::{self, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::layout;
 use crate::storage::{File, Storage};
+
+/// Modes of what is made here: messages are nobody else's to read. What is there keeps its mode.
+const DIRECTORY: u32 = 0o700;
+const FILE: u32 = 0o600;
 
 /// A directory, and its lock once it was taken.
 ///
@@ -51,6 +55,7 @@ impl Files {
                 .write(true)
                 .create(true)
                 .truncate(false)
+                .mode(FILE)
                 .open(&path),
             opened => opened,
         }
@@ -83,7 +88,7 @@ impl Storage for Files {
     }
 
     fn make_directory(&self) -> io::Result<()> {
-        match fs::create_dir(&self.directory) {
+        match DirBuilder::new().mode(DIRECTORY).create(&self.directory) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
             Err(error) => return Err(error),
@@ -106,8 +111,11 @@ impl Storage for Files {
 
     fn create(&self, name: &str) -> io::Result<OpenFile> {
         let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create(true).truncate(true);
-        options.open(self.directory.join(name)).map(OpenFile::new)
+        options.read(true).write(true).create(true).truncate(true);
+        options
+            .mode(FILE)
+            .open(self.directory.join(name))
+            .map(OpenFile::new)
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

@@ -94,6 +94,31 @@ fn files(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
+fn nobody_else_may_read_what_is_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("jobs.rq");
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+    let mut store = open(&path).unwrap();
+    // A lock, an identity, a checkpoint, and segments on both sides of one that is full.
+    push(&mut store).unwrap();
+    store.checkpoint().unwrap();
+    for _ in 0..9 {
+        push(&mut store).unwrap();
+    }
+    assert_eq!(mode(&path), 0o700);
+    let made = files(&path);
+    assert!(made.len() > 4, "{made:?}");
+    for (file, _) in &made {
+        assert_eq!(mode(file), 0o600, "{file:?}");
+    }
+    // What was there before keeps its mode.
+    drop(store);
+    allow(&path, 0o750);
+    drop(open(&path).unwrap());
+    assert_eq!(mode(&path), 0o750);
+}
+
+#[test]
 fn a_store_is_not_made_where_this_user_may_not_write() {
     as_user(
         "a_store_is_not_made_where_this_user_may_not_write",
