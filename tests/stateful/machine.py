@@ -164,6 +164,21 @@ class Machine(RuleBasedStateMachine):
         for side in self.sides:
             side.place.dump_and_restore(key)
 
+    @rule(key=keys, back=st.booleans(), data=st.data())
+    def look_at_single_ones(self, key: str, back: bool, data: Any) -> None:
+        """The next message, and messages by their IDs, which may be long gone."""
+        model = self.models[key]
+        waiting, held = model.waiting[-1 if back else 0 :][:1], {message.number: message for message in model.held}
+        numbers = (
+            data.draw(st.lists(st.sampled_from(self.given[key]), min_size=1, max_size=8)) if self.given[key] else []
+        )
+        for side in self.sides:
+            shown = [row[1:] for row in side.rows(key, waiting)]
+            assert side.place.peek(key, back) == (shown[0] if shown else None)
+            if numbers:
+                rows = [(side.ids[n], held[n].body) if n in held else None for n in numbers]
+                assert side.place.get(key, side.named(numbers)) == rows
+
     @rule(key=keys)
     def delete(self, key: str) -> None:
         self.models[key].clear()

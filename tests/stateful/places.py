@@ -36,6 +36,8 @@ class Place(Protocol):
     def waiting(self, key: str, start: int, count: int) -> list[tuple[str, bytes]]: ...
     def pending(self, key: str, start: int, count: int) -> list[tuple[str, bytes, int]]: ...
     def look(self, key: str, low: str | None, high: str | None, backwards: bool, count: int) -> list[Seen]: ...
+    def peek(self, key: str, back: bool) -> tuple[str, bytes] | None: ...
+    def get(self, key: str, ids: list[str]) -> list[tuple[str, bytes] | None]: ...
     def split(self, key: str, parts: int) -> list[str]: ...
     def dump_and_restore(self, key: str) -> None: ...
     def length(self, key: str) -> int: ...
@@ -80,6 +82,14 @@ class ModulePlace:
     def pending(self, key: str, start: int, count: int) -> list[tuple[str, bytes, int]]:
         rows = self.client.pending(key, start, count)
         return [(id.decode(), body, deliveries) for id, body, _, _, deliveries in rows]
+
+    def peek(self, key: str, back: bool) -> tuple[str, bytes] | None:
+        row = self.client.call("RQ.PEEK", key, *["BACK"] * back)
+        return row and (row[0].decode(), row[1])
+
+    def get(self, key: str, ids: list[str]) -> list[tuple[str, bytes] | None]:
+        rows = self.client.call("RQ.GET", key, "IDS", len(ids), *ids)
+        return [row and (row[0].decode(), row[1]) for row in rows]
 
     def range(self, key: str, low: str, high: str, *options: str | int) -> list[tuple[str, bytes]]:
         return [(id.decode(), body) for id, body in self.client.call("RQ.RANGE", key, low, high, *options)]
@@ -154,6 +164,13 @@ class PackagePlace:
     def pending(self, key: str, start: int, count: int) -> list[tuple[str, bytes, int]]:
         messages = self._queues.queue(key).inspect(start, count, pending=True)
         return [(message.id, message.body, message.deliveries) for message in messages]
+
+    def peek(self, key: str, back: bool) -> tuple[str, bytes] | None:
+        message = self._queues.queue(key).peek(back=back)
+        return message and (message.id, message.body)
+
+    def get(self, key: str, ids: list[str]) -> list[tuple[str, bytes] | None]:
+        return [message and (message.id, message.body) for message in self._queues.queue(key).get(ids)]
 
     def look(self, key: str, low: str | None, high: str | None, backwards: bool, count: int) -> list[Seen]:
         messages = self._queues.queue(key).range(low, high, count=count, reverse=backwards)
