@@ -149,11 +149,32 @@ impl Group {
                 store.set_record(place, moved.to);
             }
         }
+        self.turned_to(store, id, before);
+        true
+    }
+
+    /// Lets go of a message, whatever its state; false when it is not there.
+    pub(crate) fn remove(&mut self, store: &mut Store, id: Id) -> bool {
+        let before = self.settle_hint;
+        let Some(place) = store.find(id, &mut self.settle_hint) else {
+            return false;
+        };
+        if store.record(place) == NONE {
+            store.remove(place);
+            self.waiting -= 1;
+            self.turned_to(store, id, before);
+            return true;
+        }
+        self.settle_hint = before;
+        self.acknowledge(store, id)
+    }
+
+    /// A message was settled: compacts the segment of the last one when it is another.
+    fn turned_to(&mut self, store: &mut Store, id: Id, before: Hint) {
         if before != self.settle_hint {
             store.compact(self.settled, before);
         }
         self.settled = id;
-        true
     }
 
     // ---- loading ----

@@ -20,6 +20,7 @@
 //! | `queue` | the operations: push, pop, acknowledge, recover, and looking |
 //! | `effect`, `apply` | every change as bytes, and those bytes as a change |
 //! | `snapshot` | a whole queue as effects |
+//! | `salvage` | what can be had of effects and snapshots of which something is missing |
 //! | `invariants` | what must hold between two operations |
 //!
 //! Invariants of the whole are in `docs/design.md`, the bytes in `docs/format.md`.
@@ -37,6 +38,7 @@ mod outcome;
 mod producer;
 mod queue;
 mod record;
+mod salvage;
 mod segment;
 pub mod snapshot;
 mod store;

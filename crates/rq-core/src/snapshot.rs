@@ -48,7 +48,7 @@ pub fn write(queue: &Queue, mut emit: impl FnMut(&[u8])) {
 /// Reads a queue, part by part.
 #[derive(Default)]
 pub struct Loader {
-    queue: Queue,
+    pub(crate) queue: Queue,
 }
 
 impl Loader {

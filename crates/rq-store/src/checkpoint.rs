@@ -146,20 +146,32 @@ impl<F: File> Frames<F> {
         uuid: &[u8; 16],
         through: u64,
     ) -> Result<Self, Error> {
+        let frames = Self::open_behind_header(storage, uuid, through)?;
+        let failed = |error| Error::io("read", &frames.name, error);
+        let mut header = [0; HEADER];
+        let read = read_full(&frames.file, 0, &mut header).map_err(failed)?;
+        let header = header.get(..read).unwrap_or_default();
+        if layout::read_header(Kind::Checkpoint(through), header)? != *uuid {
+            return Err(Error::corrupt(&frames.name, 0, "it is of another store"));
+        }
+        Ok(frames)
+    }
+
+    /// Opens a checkpoint of this store, whatever its header says.
+    pub(crate) fn open_behind_header<S: Storage<File = F>>(
+        storage: &S,
+        uuid: &[u8; 16],
+        through: u64,
+    ) -> Result<Self, Error> {
         let kind = Kind::Checkpoint(through);
         let name = kind.name();
         let failed = |error| Error::io("read", &kind.name(), error);
         let file = storage.open(&name).map_err(failed)?;
-        let mut header = [0; HEADER];
-        let read = read_full(&file, 0, &mut header).map_err(failed)?;
-        if layout::read_header(kind, header.get(..read).unwrap_or_default())? != *uuid {
-            return Err(Error::corrupt(&name, 0, "it is of another store"));
-        }
         Ok(Self {
             length: file.length().map_err(failed)?,
             file,
             name,
-            seed: layout::seed(&header),
+            seed: layout::seed(&layout::header(kind, uuid)),
             frames: 0,
             offset: HEADER as u64,
             body: Vec::new(),
@@ -193,6 +205,28 @@ impl<F: File> Frames<F> {
             return Err(damaged());
         }
         entry(body).ok_or_else(damaged)
+    }
+
+    /// Goes to the next head of a frame, from behind one that is damaged; false when there is none.
+    pub(crate) fn resume(&mut self) -> Result<bool, Error> {
+        let mut window = vec![0; CHUNK + frame::HEAD];
+        let mut from = self.offset + 1;
+        while from < self.length {
+            let read = read_full(&self.file, from, &mut window);
+            let read = read.map_err(|error| Error::io("read", &self.name, error))?;
+            for (at, bytes) in (from..).zip(window[..read].windows(frame::HEAD).take(CHUNK)) {
+                let Some(head) = Head::read(self.seed, bytes) else {
+                    continue;
+                };
+                let end = at + frame::HEAD as u64 + u64::from(head.length);
+                if head.sequence > self.frames && end <= self.length {
+                    (self.offset, self.frames) = (at, head.sequence - 1);
+                    return Ok(true);
+                }
+            }
+            from += CHUNK as u64;
+        }
+        Ok(false)
     }
 }
 

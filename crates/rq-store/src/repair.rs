@@ -1,8 +1,8 @@
 //! Saving what is whole from a damaged store.
 //!
 //! Whole records and whole parts of checkpoints are applied as far as they fit; what is not whole, or
-//! does not fit since something before it is missing, is listed. Messages are rather kept than
-//! dropped: one whose acknowledgement does not fit comes again.
+//! does not fit since something before it is missing, is listed. An acknowledgement always fits: its
+//! messages go, whether their delivery is known or not. A message whose delivery is not known waits.
 
 use std::fmt;
 use std::io;
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::frame;
 use crate::layout::{self, HEADER, Kind};
 use crate::queues::Queues;
-use crate::record::Changes;
+use crate::record::{Change, Changes};
 use crate::recover::{self, Survey};
 use crate::storage::{Storage, read_all};
 use crate::store::{self, Options, Store};
@@ -163,15 +163,12 @@ impl Salvage {
         through: u64,
     ) -> Result<(), Error> {
         let kind = Kind::Checkpoint(through);
-        let mut frames = match Frames::open(from, uuid, through) {
-            Ok(frames) => frames,
-            Err(Error::Corrupt { offset, reason, .. }) => {
-                let bytes = read(from, kind)?.len() as u64;
-                self.lose(kind, offset, bytes, reason);
-                return Ok(());
-            }
+        match Frames::open(from, uuid, through) {
+            Ok(_) => {}
+            Err(Error::Corrupt { reason, .. }) => self.lose(kind, 0, HEADER as u64, reason),
             Err(error) => return Err(error),
-        };
+        }
+        let mut frames = Frames::open_behind_header(from, uuid, through)?;
         let mut current: Option<Partial> = None;
         loop {
             let at = frames.offset;
@@ -181,21 +178,28 @@ impl Salvage {
                     let (name, loader) = (name.to_vec(), Loader::default());
                     self.keep(current.replace(Partial { name, loader }));
                 }
-                Ok(Entry::Part(part)) => {
-                    let fed = current.as_mut().map(|queue| queue.loader.feed(part));
-                    if !matches!(fed, Some(Ok(_))) {
+                Ok(Entry::Part(part)) => match current.as_mut().map(|queue| queue.feed(part)) {
+                    Some(Ok(false)) => {}
+                    // What follows is of another queue, also when its name is missing.
+                    Some(Ok(true)) => self.keep(current.take()),
+                    _ => {
                         let bytes = frames.offset - at;
                         self.lose(kind, at, bytes, "a part whose queue is not whole");
                     }
-                }
+                },
                 Ok(Entry::End { .. }) => break,
                 Err(Error::Corrupt { reason, .. }) => {
-                    if frames.offset == at {
-                        // Where the next frame would be is not known.
-                        self.lose(kind, at, frames.length - at, reason);
+                    // Where the next frame is may have to be found out.
+                    let goes_on = frames.offset > at || frames.resume()?;
+                    let end = if goes_on {
+                        frames.offset
+                    } else {
+                        frames.length
+                    };
+                    self.lose(kind, at, end - at, reason);
+                    if !goes_on {
                         break;
                     }
-                    self.lose(kind, at, frames.offset - at, reason);
                 }
                 Err(error) => return Err(error),
             }
@@ -287,14 +291,14 @@ impl Salvage {
         Ok(last)
     }
 
-    /// Applies the changes of a record that fit.
+    /// Applies the changes of a record, as far as they fit.
     fn record(&mut self, kind: Kind, at: u64, body: &[u8]) {
         let Some(changes) = Changes::of(body) else {
             return;
         };
         for change in changes {
             let applied = match change {
-                Some(change) => recover::apply(&mut self.queues, change),
+                Some(change) => self.change(change),
                 None => Err("a whole record with a body that is none"),
             };
             if let Err(reason) = applied {
@@ -302,6 +306,24 @@ impl Salvage {
                 self.lose(kind, at, bytes, reason);
             }
         }
+    }
+
+    /// Applies a change; why something of it is lost. One of which nothing is lost, though it does not fit, is no
+    /// loss beside that which is why; were there none, it would be told nowhere.
+    fn change(&mut self, change: Change<'_>) -> Result<(), &'static str> {
+        let Err(reason) = recover::apply(&mut self.queues, change.clone()) else {
+            return Ok(());
+        };
+        let saved = match change {
+            Change::Effect { name, head, .. } => (self.queues)
+                .change(name, |queue| queue.salvage(head))
+                .unwrap_or_else(|| Queue::default().salvage(head)),
+            Change::Remove { .. } => true,
+        };
+        if saved && !self.losses.is_empty() {
+            return Ok(());
+        }
+        Err(reason)
     }
 }
 
@@ -313,12 +335,21 @@ impl Survey {
     }
 }
 
-/// A queue of a damaged checkpoint, as far as it was read. Parts behind a missing one are taken when
-/// they fit: more messages do, but no deliveries then, since they name messages by rank. What was
-/// delivered waits again.
+/// A queue of a damaged checkpoint, as far as it was read. Behind a missing part, messages and
+/// producers are taken, but no deliveries, since they name messages by rank. What was delivered waits
+/// again.
 struct Partial {
     name: Vec<u8>,
     loader: Loader,
+}
+
+impl Partial {
+    /// Takes the next part that is there; true when it was the last.
+    fn feed(&mut self, part: &[u8]) -> Result<bool, CoreError> {
+        self.loader
+            .feed(part)
+            .or_else(|_| self.loader.salvage(part))
+    }
 }
 
 /// A queue whose snapshot was not read to its end, as if that were all of it.
