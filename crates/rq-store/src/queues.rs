@@ -53,6 +53,14 @@ impl Queues {
         all.map(|(name, _)| &**name)
     }
 
+    /// Bytes that queues and their names take. Linear in the number of queues.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let all = self.queues.iter().filter(|(_, queue)| !queue.is_empty());
+        all.map(|(name, queue)| (name.len() + queue.memory()) as u64)
+            .sum()
+    }
+
     /// The largest ID that was given.
     #[must_use]
     pub fn floor(&self) -> Id {

@@ -74,6 +74,8 @@ pub struct Store<S: Storage> {
     checkpointing: Weak<()>,
     /// Bytes appended (as [`Log::appended`] counts) at which a checkpoint is wanted.
     due: u64,
+    /// Bytes of the last checkpoint and of the log behind it, when so many bytes were appended.
+    stored: (u64, u64),
 }
 
 impl<S: Storage> Store<S> {
@@ -118,6 +120,7 @@ impl<S: Storage> Store<S> {
             checkpoint: recovered.checkpoint.0,
             checkpointing: Weak::new(),
             due: due.saturating_sub(recovered.logged),
+            stored: (recovered.checkpoint.1 + recovered.logged, 0),
             options,
         };
         Ok((store, opened))

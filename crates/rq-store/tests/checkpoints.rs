@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use common::{Driver, Operation, effort, open, options, state};
 use rq_store::{
     Checkpointed, Checkpointing, Crash, Disk, Error, Failure, Fault, Files, OpenFile,
-    Operation as Asked, Storage, Store,
+    Operation as Asked, Options, Storage, Store,
 };
 
 fn push(queue: usize, size: usize) -> Operation {
@@ -346,4 +346,55 @@ fn stores_and_checkpoints_go_from_thread_to_thread() {
     let (store, opened) = Store::open(Files::new(directory.path()), options()).unwrap();
     assert_eq!(state(store.queues()), held);
     assert_eq!((opened.records, opened.torn), (0, None));
+}
+
+/// A drained store kept its size on disk until the log had grown to it.
+#[test]
+fn a_drained_store_is_bloated_until_its_checkpoint() {
+    let disk = Disk::default();
+    let open = || {
+        Store::open(
+            disk.clone(),
+            Options {
+                create: Some([3; 16]),
+                ..Options::default()
+            },
+        )
+    };
+    let (mut store, _) = open().unwrap();
+    assert!(!store.is_bloated());
+    let payload = vec![1; 1 << 20];
+    let names = [&b"a"[..], b"b"];
+    for _ in 0..6 {
+        for name in names {
+            let mut record = store.record().unwrap();
+            record.push(name, 5, [&payload[..]].into_iter()).unwrap();
+            record.append().unwrap();
+            assert!(!store.is_bloated());
+        }
+    }
+    store.checkpoint().unwrap();
+    assert!(!store.is_bloated());
+    let drain = |store: &mut Store<Disk>, name: &[u8]| {
+        let mut record = store.record().unwrap();
+        record.change(name, |queue, effect| queue.pop(6, 9, effect, |_| ()));
+        record.change(name, |queue, effect| {
+            let ids: Vec<_> = queue.inspect_pending(7, 0, 9).map(|m| m.id).collect();
+            queue.acknowledge(ids.into_iter(), &mut Vec::new(), effect);
+        });
+        record.append().unwrap();
+    };
+    drain(&mut store, names[0]);
+    assert!(!store.is_bloated(), "half of it is needed");
+    drain(&mut store, names[1]);
+    assert!(store.is_bloated() && !store.wants_checkpoint());
+    store.close().unwrap();
+    let (mut store, _) = open().unwrap();
+    assert!(store.is_bloated());
+    let begun = store.begin_checkpoint().unwrap().unwrap();
+    assert!(!store.is_bloated(), "one is being written");
+    store.end_checkpoint(begun.run()).unwrap();
+    assert!(!store.is_bloated());
+    store.close().unwrap();
+    assert!(!open().unwrap().0.is_bloated());
 }

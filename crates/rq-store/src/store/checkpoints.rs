@@ -11,6 +11,11 @@ use crate::queues::Queues;
 use crate::recover::Survey;
 use crate::storage::{File, Storage};
 
+/// Fewer bytes on disk than these are never too many.
+const BLOATED_BYTES: u64 = 8 << 20;
+/// More than so many times the queues' memory are. A checkpoint never takes that much, so that it always helps.
+const BLOATED_TIMES: u64 = 4;
+
 impl<S: Storage> Store<S> {
     /// Whether the log has grown so much that a checkpoint is worth its cost: at least by the last
     /// checkpoint's bytes. A checkpoint writes at most those and what was logged since, so all
@@ -18,6 +23,19 @@ impl<S: Storage> Store<S> {
     #[must_use]
     pub fn wants_checkpoint(&self) -> bool {
         self.log.appended() >= self.due && self.log.poisoned().is_none() && !self.is_checkpointing()
+    }
+
+    /// Whether most of what is on disk is of no use any more, as after a backlog was drained, so that a checkpoint
+    /// is worth its cost though the log has not grown to what it waits for. Never while one is being written.
+    /// Linear in the number of queues: to be asked once a second, not with each record.
+    #[must_use]
+    pub fn is_bloated(&self) -> bool {
+        let (stored, appended) = self.stored;
+        let stored = stored + (self.log.appended() - appended);
+        stored > BLOATED_BYTES
+            && self.log.poisoned().is_none()
+            && !self.is_checkpointing()
+            && stored / BLOATED_TIMES > self.queues.memory()
     }
 
     fn is_checkpointing(&self) -> bool {
@@ -83,6 +101,7 @@ impl<S: Storage> Store<S> {
         let bytes = self.name_checkpoint(task.through, outcome)?;
         self.checkpoint = task.through;
         self.due = task.appended + bytes.max(self.options.checkpoint_bytes);
+        self.stored = (bytes, task.appended);
         if let Ok(survey) = Survey::of(&self.storage) {
             clean(&self.storage, &survey, task.through);
         }
