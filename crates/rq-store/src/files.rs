@@ -3,7 +3,7 @@
 use std::fs::{self, DirBuilder, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,11 +26,13 @@ pub struct Files {
 }
 
 impl Files {
-    /// The directory at a path, which need not be there yet.
+    /// The directory at a path, which need not be there yet. It stays that one when the process goes to another
+    /// working directory.
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>) -> Self {
+        let directory = directory.into();
         Self {
-            directory: directory.into(),
+            directory: std::path::absolute(&directory).unwrap_or(directory),
             lock: None,
         }
     }
@@ -78,6 +80,21 @@ impl Storage for Files {
             }
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn is_there(&self) -> io::Result<bool> {
+        let Some(lock) = &self.lock else {
+            return Ok(true);
+        };
+        let held = lock.metadata()?;
+        match fs::metadata(self.directory.join(layout::LOCK)) {
+            Ok(named) => Ok((named.dev(), named.ino()) == (held.dev(), held.ino())),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(false),
+                _ if held.nlink() == 0 => Ok(false),
+                _ => Err(error),
+            },
         }
     }
 

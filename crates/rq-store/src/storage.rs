@@ -20,6 +20,14 @@ pub trait Storage {
     /// What the system says.
     fn lock(&mut self) -> io::Result<bool>;
 
+    /// Whether the directory is where it was when its lock was taken, and the lock with it.
+    ///
+    /// # Errors
+    /// What the system says, when that does not tell.
+    fn is_there(&self) -> io::Result<bool> {
+        Ok(true)
+    }
+
     /// The names of all files.
     ///
     /// # Errors

@@ -265,6 +265,22 @@ impl<S: Storage> Store<S> {
         Ok(())
     }
 
+    /// Refuses when the store is no longer where it was: its directory was removed, moved or replaced. What
+    /// is appended then goes where nobody finds it, and somebody else may make a store at the same path; so the
+    /// store is poisoned. One call of the system, or two; where that does not tell, the store is taken to be there.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`]
+    pub fn ensure_there(&mut self) -> Result<(), Error> {
+        self.ensure_sound()?;
+        match self.storage.is_there() {
+            Ok(false) => Err(self.log.poison(
+                "its directory was removed, moved or replaced while it was open".to_owned(),
+            )),
+            Ok(true) | Err(_) => Ok(()),
+        }
+    }
+
     /// Refuses when nothing is stored any more.
     ///
     /// # Errors

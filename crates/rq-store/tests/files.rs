@@ -54,6 +54,53 @@ fn a_second_owner_is_refused_until_the_first_ends() {
     assert!(directory.path().join("lock").exists());
 }
 
+/// Pushes were answered, and went into files that had no name any more.
+#[test]
+fn a_store_that_is_gone_takes_nothing_more() {
+    type Go = fn(&std::path::Path);
+    let ways: [(&str, Go); 4] = [
+        ("removed", |path| fs::remove_dir_all(path).unwrap()),
+        ("moved", |path| {
+            fs::rename(path, path.with_extension("old")).unwrap()
+        }),
+        ("replaced", |path| {
+            fs::rename(path, path.with_extension("old")).unwrap();
+            drop(open(path).unwrap());
+        }),
+        ("unlocked", |path| {
+            fs::remove_file(path.join("lock")).unwrap()
+        }),
+    ];
+    for (way, go) in ways {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("jobs.rq");
+        let (mut store, _) = open(&path).unwrap();
+        let push = |store: &mut Store<Files>| {
+            let mut record = store.record()?;
+            record.push(b"queue", 7, [&b"body"[..]].into_iter())?;
+            record.append()
+        };
+        push(&mut store).unwrap();
+        store.ensure_there().unwrap();
+        go(&path);
+        let gone = store.ensure_there().unwrap_err();
+        assert!(matches!(gone, Error::Poisoned { .. }), "{way}: {gone:?}");
+        assert!(
+            gone.to_string().contains("removed, moved or replaced"),
+            "{gone}"
+        );
+        assert!(
+            matches!(push(&mut store), Err(Error::Poisoned { .. })),
+            "{way}"
+        );
+        assert!(matches!(store.sync(), Err(Error::Poisoned { .. })), "{way}");
+        assert!(
+            matches!(store.checkpoint(), Err(Error::Poisoned { .. })),
+            "{way}"
+        );
+    }
+}
+
 #[test]
 fn a_store_is_made_only_when_that_was_asked_for() {
     let directory = tempfile::tempdir().unwrap();
