@@ -1,6 +1,7 @@
 """What callers may give: checked, and brought into the form that backends take."""
 
 import math
+import os
 import re
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -13,6 +14,9 @@ from reliableq.types import Body
 LARGEST = (1 << 63) - 1
 """The largest number that a backend takes."""
 
+LONGEST_TIME = LARGEST // 1000
+"""The longest time, in seconds."""
+
 LONGEST = 60
 """So many characters of a refused text are shown."""
 
@@ -21,6 +25,8 @@ MOST_PARTS = 65_536
 
 ID = re.compile(r"(0|[1-9][0-9]{0,19})-(0|[1-9][0-9]{0,19})", re.ASCII)
 """What an ID looks like; a backend sees whether its numbers fit 64 bits."""
+
+ID_EXPECTED = "expected milliseconds-sequence, such as 1601155608777-1"
 
 DECODE = "turn an ID into text with id.decode()"
 
@@ -34,6 +40,8 @@ def check_url(url: object) -> str:
     """A URL, as far as its type goes."""
     if not isinstance(url, str):
         remedy = 'give it as text, such as "memory:", or give a redis.Redis'
+        if isinstance(url, os.PathLike):
+            remedy = 'for queues in a file give "file:" + str(path)'
         raise InvalidType(f"a URL is a str, not {_type(url)}", remedy)
     return url
 
@@ -52,7 +60,9 @@ def check_bodies(bodies: Iterable[Body]) -> Iterator[Body]:
     """Many bodies. One alone is refused, though it can be iterated: over numbers, or not at all when it is empty."""
     takes = "push_many() takes an iterable of bodies"
     if isinstance(bodies, str | Body):
-        remedy = "for one body use push(); turn text into bytes with text.encode()"
+        remedy = "for one body use push()"
+        if isinstance(bodies, str):
+            remedy += ", and turn text into bytes with text.encode()"
         raise InvalidBody(f"{takes}, not {_type(bodies)}", remedy)
     return _iterate(bodies, takes, "for one body use push()")
 
@@ -63,9 +73,13 @@ def check_id(call: str, id: str) -> str:
         cause = f"{call}() takes a Message, or an ID as a str, not {_type(id)}"
         raise InvalidType(cause, DECODE if isinstance(id, Body) else "give what pop() or push() returned")
     if not is_encodable(id):
-        remedy = "expected milliseconds-sequence, such as 1601155608777-1, as push() and Message.id give it"
-        raise InvalidId(f"{_shortened(id)} is no message ID", remedy)
+        raise no_id(id)
     return id
+
+
+def no_id(text: str) -> InvalidId:
+    """The error for a text that is no ID."""
+    return InvalidId(f"{_shortened(text)} is no message ID", ID_EXPECTED)
 
 
 def check_messages(call: str, messages: Iterable[Item]) -> Iterator[Item]:
@@ -108,7 +122,7 @@ def check_bound(name: str, bound: str | None, end: str) -> str:
         remedy = DECODE if isinstance(bound, Body) else "give an ID, or None for the end of the queue"
         raise InvalidType(f"{name} is an ID as a str, not {_type(bound)}", remedy)
     if not ID.fullmatch(bound.removeprefix("(")) or not is_encodable(bound):
-        remedy = "expected milliseconds-sequence, such as 1601155608777-1, or ( and an ID that is left out"
+        remedy = f"{ID_EXPECTED}, ( and an ID that is left out, or None for the end of the queue"
         raise InvalidId(f"{_shortened(bound)} is no bound of a range", remedy)
     return bound
 
@@ -135,13 +149,13 @@ def check_pending(pending: bool) -> bool:
     return pending
 
 
-def milliseconds(name: str, duration: Duration) -> int:
-    """A duration in whole milliseconds, rounded up: one that is not 0 stays so."""
+def milliseconds(name: str, duration: Duration, otherwise: str = "") -> int:
+    """A duration in whole milliseconds, rounded up: one that is not 0 stays so. `otherwise` says what else there is."""
     seconds = _seconds(name, duration)
     if seconds == 0:
         return 0
-    if not 0 < seconds <= LARGEST // 1000:  # False for NaN too
-        remedy = "expected seconds from 0 on, as a number or a timedelta"
+    if not 0 < seconds <= LONGEST_TIME:  # False for NaN too
+        remedy = f"expected seconds from 0 to {LONGEST_TIME}, as a number or a timedelta{otherwise}"
         raise InvalidArgument(f"{name} is {_shown(seconds)}", remedy)
     # To the microsecond first: 0.07 * 1000 is a little above 70.
     return max(math.ceil(round(seconds * 1_000_000) / 1000), 1)

@@ -1,10 +1,12 @@
 """A connection to the place where queues are."""
 
 from types import TracebackType
+from typing import NoReturn
 
 from reliableq.arguments import check_dump, check_flag, check_name
 from reliableq.backends.base import Backend
 from reliableq.backends.select import Place, open_backend
+from reliableq.errors import InvalidType
 from reliableq.queue import Queue
 from reliableq.types import Body
 
@@ -38,6 +40,9 @@ class Connection:
     def close(self) -> None:
         """Ends the connection: later calls raise Closed, and so do those that wait."""
         self._backend.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidType("a Connection belongs to its process, and can't be pickled", "connect in the child process")
 
     def __repr__(self) -> str:
         return f"<Connection to {self._place!r}>"

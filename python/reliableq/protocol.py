@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
 from reliableq._native import Message
-from reliableq.arguments import ID
+from reliableq.arguments import ID, no_id
 from reliableq.errors import (
     Error,
     Exhausted,
@@ -17,7 +17,6 @@ from reliableq.errors import (
     Gap,
     InvalidBody,
     InvalidDump,
-    InvalidId,
     MissingModule,
     Refused,
     Unavailable,
@@ -41,8 +40,9 @@ TAKE_DOUBT = "what it may have taken stays delivered, and recover() brings it ba
 RESTORE_DOUBT = "whether it was stored is not known, so look"
 ACK_DOUBT = "whether it was acknowledged is not known, so do it again"
 
+SEE_WHETHER_IT_RUNS = "see whether it runs and can be reached; "
+
 _ID_LIMIT = 1 << 64
-_SHOWN = 60
 
 _MODULE_REMEDY = (
     "load it: `loadmodule` and its path (`reliableq module-path` prints it) in the server's configuration, "
@@ -210,9 +210,7 @@ def check_ids(ids: Sequence[str]) -> None:
     for id in ids:
         found = ID.fullmatch(id)
         if found is None or int(found[1]) >= _ID_LIMIT or int(found[2]) >= _ID_LIMIT:
-            shown = ascii(id[:_SHOWN]) + ("..." if len(id) > _SHOWN else "")
-            remedy = "expected milliseconds-sequence, such as 1601155608777-1, as push() and Message.id give it"
-            raise InvalidId(f"{shown} is no message ID", remedy)
+            raise no_id(id)
 
 
 # Replies.
@@ -291,9 +289,9 @@ def server_error(line: str, command: Command) -> Error:
     if code == "EXHAUSTED":
         return Exhausted("the queue has no further IDs", "drain the queue and use another")
     if code == "GAP":
-        return Gap("the server does not know the last pushes of this connection", "push again")
+        return Gap("the queue does not know the last pushes of this connection", "push again")
     if code == "BUSYKEY":
-        return Exists(f"there is a key {command.name!r} already", "use another name, or replace=True")
+        return Exists("this name is taken already", "restore under another name, or with replace=True")
     if verb == "RESTORE" and code == "ERR":
         return InvalidDump(f"the server refuses the dump: {text}", "give what dump() of a queue gave")
     if code == "FULL":
@@ -302,7 +300,7 @@ def server_error(line: str, command: Command) -> Error:
         return Failed(*_told(text))
     if code in _WAITING:
         return Unavailable(f"the server can't answer yet: {line}", "try again later")
-    return Refused(f"the server refuses: {line}", _REMEDIES.get(code, "its text says why"))
+    return Refused(f"the server refuses: {line}", _REMEDIES.get(code, "see what the server says, here and in its log"))
 
 
 def _told(text: str) -> tuple[str, str]:
@@ -318,4 +316,4 @@ def in_doubt(error: Error, command: Command) -> Error:
 
 def no_reply(reason: str, doubt: str) -> Error:
     """What it means that the server could not be asked, or did not answer."""
-    return Unavailable(f"no answer from the server: {reason}", f"see whether it runs and can be reached; {doubt}")
+    return Unavailable(f"no answer from the server: {reason}", f"{SEE_WHETHER_IT_RUNS}{doubt}")

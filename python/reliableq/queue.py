@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import overload
+from typing import NoReturn, overload
 
 from reliableq._native import Handle as NativeHandle
 from reliableq._native import Message
@@ -21,7 +21,7 @@ from reliableq.arguments import (
     milliseconds,
 )
 from reliableq.backends.base import Handle
-from reliableq.errors import InvalidArgument
+from reliableq.errors import InvalidArgument, InvalidType
 from reliableq.types import Body, Info
 
 CHUNK = 1000
@@ -149,6 +149,9 @@ class Queue(Plain):
         """The whole queue as bytes, for restore() of any place and RESTORE of a server; None when it holds nothing."""
         return self._handle.dump()
 
+    def __reduce__(self) -> NoReturn:
+        raise InvalidType("a Queue belongs to its process, and can't be pickled", "connect in the child process")
+
     def __repr__(self) -> str:
         return f"<Queue {self.name!r} of {self._place!r}>"
 
@@ -169,4 +172,4 @@ class Queue(Plain):
 def _timeout(timeout: Duration | None) -> int | None:
     if timeout is None:
         return None
-    return milliseconds("timeout", timeout)
+    return milliseconds("timeout", timeout, ", or None to wait for ever")

@@ -1,9 +1,11 @@
 """Connecting, sharing and closing."""
 
 import gc
+import pickle
 import subprocess
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -85,6 +87,51 @@ def test_what_is_no_text_is_no_url(url: Any) -> None:
     given = "None" if url is None else type(url).__name__
     with pytest.raises(InvalidType, match=f"a URL is a str, not {given};.*memory:"):
         reliableq.connect(url)
+
+
+def test_a_path_is_no_url_and_the_remedy_makes_it_one(tmp_path: Path) -> None:
+    path: Any = tmp_path
+    with pytest.raises(InvalidType, match=r'"file:" \+ str\(path\)'):
+        reliableq.connect(path)
+
+
+@pytest.mark.parametrize(
+    ("url", "option"),
+    [
+        ("redis://user:secret@localhost/0?foo=secret", "foo"),
+        ("redis://localhost?protocol=2&socket_timeout=secret", "socket_timeout"),
+        ("unix:///socket?password=secret&db=x", "db"),
+    ],
+)
+def test_the_wrong_option_of_a_url_is_named(url: str, option: str) -> None:
+    with pytest.raises(UnsupportedURL, match=f"the option {option} is unknown, or its value is wrong") as error:
+        reliableq.connect(url)
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("url", ["redis://:1?secret=2@localhost", "redis://user:1?secret@localhost?foo=bar"])
+def test_what_may_be_of_a_password_is_not_named(url: str) -> None:
+    with pytest.raises(UnsupportedURL) as error:
+        reliableq.connect(url)
+    assert "secret" not in str(error.value)
+
+
+def test_queues_in_memory_have_no_options() -> None:
+    with pytest.raises(UnsupportedURL, match="have no options"):
+        reliableq.connect("memory:jobs?sync=always")
+
+
+def test_an_option_of_a_file_is_given_once(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedURL, match="the option sync is given twice"):
+        reliableq.connect(f"file:{tmp_path}/jobs.rq?sync=os&sync=always")
+    assert not list(tmp_path.iterdir())
+
+
+def test_neither_connections_nor_queues_are_pickled() -> None:
+    with reliableq.connect("memory:") as rq:
+        for value in (rq, rq.queue("q")):
+            with pytest.raises(InvalidType, match="can't be pickled; connect in the child process"):
+                pickle.dumps(value)
 
 
 def test_a_url_with_half_a_character_is_refused() -> None:

@@ -391,6 +391,17 @@ def test_a_server_without_the_module(tmp_path: Path) -> None:
         with pytest.raises(MissingModule) as error:
             rq.queue("q").push(b"private")
         assert "private" not in str(error.value)
+        dump = _dump()
+        for call in (rq.names, lambda: rq.restore("q", dump), rq.queue("q").dump):
+            with pytest.raises(MissingModule, match="not loaded the module"):
+                call()
+
+
+def _dump() -> bytes:
+    """A queue as bytes."""
+    with reliableq.connect("memory:") as rq:
+        rq.queue("q").push(b"a")
+        return rq.queue("q").dump() or b""
 
 
 def test_a_key_of_another_type(rq: Connection, client: Client) -> None:

@@ -46,7 +46,7 @@ pub(crate) fn of(_py: Python<'_>, error: &Error) -> PyErr {
             "report that failure, and start the process again",
         )),
         Error::Exists => exceptions::Exists::new_err((
-            "there is a queue of this name already",
+            "this name is taken already",
             "restore under another name, or with replace=True",
         )),
         Error::System(error) => exceptions::Failed::new_err((
@@ -62,8 +62,8 @@ pub(crate) fn of_store(error: &StoreError) -> PyErr {
     let (cause, remedy) = told(error);
     match error {
         StoreError::Core(rq_core::Error::Exhausted) => exceptions::Exhausted::new_err((
-            "the queue has used up its IDs",
-            "drain it and use another queue",
+            "the queue has no further IDs",
+            "drain the queue and use another",
         )),
         StoreError::Core(rq_core::Error::Gap(_)) => exceptions::Gap::new_err((
             "the queue does not know the last pushes of this connection",
@@ -102,12 +102,21 @@ pub(crate) fn invalid_dump(refusal: &rq_dump::Refusal) -> PyErr {
 /// A text that is no ID.
 pub(crate) fn invalid_id(text: &str) -> PyErr {
     const LONGEST: usize = 60;
-    let shown: String = text.chars().take(LONGEST).collect();
-    let more = if shown.len() < text.len() { "..." } else { "" };
+    let begin: String = text.chars().take(LONGEST).collect();
+    let more = if begin.len() < text.len() { "..." } else { "" };
+    let shown = quoted(&begin).unwrap_or(begin);
     exceptions::InvalidId::new_err((
-        format!("{shown:?}{more} is no message ID"),
-        "expected milliseconds-sequence, such as 1601155608777-1, as push() and Message.id give it",
+        format!("{shown}{more} is no message ID"),
+        "expected milliseconds-sequence, such as 1601155608777-1",
     ))
+}
+
+/// A text in quotes, as Python's ascii() shows it, and so as the other backends do.
+fn quoted(text: &str) -> PyResult<String> {
+    Python::attach(|py| {
+        let builtins = py.import("builtins")?;
+        builtins.call_method1("ascii", (text,))?.extract()
+    })
 }
 
 /// A payload that is no buffer.
@@ -117,7 +126,7 @@ pub(crate) fn invalid_body(given: &Bound<'_, PyAny>) -> PyErr {
     let remedy = if given.is_instance_of::<PyString>() {
         "turn text into bytes with text.encode()"
     } else {
-        "turn the value into bytes first"
+        "turn it into bytes"
     };
     exceptions::InvalidBody::new_err((
         format!("a body is bytes, bytearray or memoryview, not {kind}"),

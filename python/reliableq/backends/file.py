@@ -12,7 +12,8 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, Union
 from urllib.parse import unquote, unquote_to_bytes
 
@@ -228,7 +229,7 @@ class File:
                 if isinstance(place, Embedded) or self._closed:
                     raise
                 if _is_timeout(error):
-                    raise self._silent(error.remedy) from error
+                    raise self._silent(error.remedy.removeprefix(protocol.SEE_WHETHER_IT_RUNS)) from error
                 failures = failures + 1 if time.monotonic() - begun < 1 else 1
                 if failures > MOST_FAILURES:
                     raise
@@ -262,10 +263,8 @@ class File:
     def _own(self) -> Embedded | None:
         if not self._options.owner:
             return None
-        try:
+        with naming(self._path):
             place = Embedded.file(self._path, self._options.sync, os.urandom(16))
-        except (Corrupt, Failed, Full) as error:
-            raise type(error)(f"{self._path}: {error.cause}", error.remedy) from error
         if place is not None and place.torn:
             logger.warning("%s ended in a write that was cut short; cut off: %s", self._path, place.torn)
         return place
@@ -337,6 +336,15 @@ def _renew_locks() -> None:
 os.register_at_fork(after_in_child=_renew_locks)
 
 
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Puts the path before what went wrong with it."""
+    try:
+        yield
+    except (Corrupt, Failed, Full) as error:
+        raise type(error)(f"{path}: {error.cause}", error.remedy) from error
+
+
 def open_file(path: str, options: Options) -> File:
     """Opens a file, and makes it where there is none."""
     return File(path, options)
@@ -352,9 +360,12 @@ def read_url(rest: str) -> tuple[str, Options]:
     path = os.fsdecode(unquote_to_bytes(path))
     if not path or "\0" in path:
         raise UnsupportedURL("the URL names no file", REMEDY)
-    options = Options()
+    options, given = Options(), set[str]()
     for part in filter(None, query.split("&")):
         name, _, value = part.partition("=")
+        if name in given:
+            raise UnsupportedURL(f"the option {name} is given twice", REMEDY)
+        given.add(name)
         options = _with_option(options, name, unquote(value))
     return path, options
 

@@ -6,17 +6,27 @@ how it decodes, nor how long it waits.
 
 import math
 import os
+import re
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from reliableq import protocol
 from reliableq._native import Message, portable
 from reliableq.backends.base import Handle
 from reliableq.backends.producers import Producers
-from reliableq.errors import Closed, Error, InvalidType, MissingPackage, UnsupportedURL
+from reliableq.errors import (
+    Closed,
+    Error,
+    InvalidDump,
+    InvalidType,
+    MissingPackage,
+    Refused,
+    UnsupportedURL,
+    WrongType,
+)
 from reliableq.protocol import Command
 from reliableq.types import Body, Info
 
@@ -185,7 +195,14 @@ class Redis:
 
     def restore(self, name: str, data: bytes, replace: bool) -> None:
         """Makes a queue of what dump() or any server gave, in the form that all servers take."""
-        self.call(protocol.restore(name, portable(data), replace))
+        command = protocol.restore(name, portable(data), replace)
+        try:
+            self.call(command)
+        except InvalidDump:
+            # The bytes are a dump, but no server can read it without the module, which a command of it tells.
+            with suppress(WrongType, Refused):
+                self.call(protocol.length(name))
+            raise
 
     def close(self) -> None:
         """Ends the connection; waits end with their slice. A client that was given stays as it is."""
@@ -271,17 +288,38 @@ def open_url(url: str, shown: str) -> Redis:
     """Queues of the server that a URL names. It is asked for the first time by the first call."""
 
     def make() -> "redis.Redis":
-        retry = Retry(ExponentialWithJitterBackoff(cap=1, base=0.05), 5)
-        return redis.Redis.from_url(url, retry=retry, max_connections=UNLIMITED)
+        return _client(url)
 
+    if not _is_well_formed(url):
+        option = _wrong_option(url)
+        reason = f"the option {option} is unknown, or its value is wrong" if option else "it is not well-formed"
+        raise UnsupportedURL(f"cannot connect to {shown!r}: {reason}", URL_REMEDY)
+    return Redis(make(), make)
+
+
+def _client(url: str) -> "redis.Redis":
+    retry = Retry(ExponentialWithJitterBackoff(cap=1, base=0.05), 5)
+    return redis.Redis.from_url(url, retry=retry, max_connections=UNLIMITED)
+
+
+def _is_well_formed(url: str) -> bool:
+    """Whether redis-py takes it. Why not is not told: its errors may show parts of a password."""
     try:
-        client = make()
-        pool: Any = client.connection_pool
+        pool: Any = _client(url).connection_pool
         pool.connection_class(**pool.connection_kwargs)  # refuses unknown options; it does not connect
     except (ValueError, TypeError, redis.RedisError):
-        # Without the original: it may show parts of a password.
-        raise UnsupportedURL(f"cannot connect to {shown!r}: it is not well-formed", URL_REMEDY) from None
-    return Redis(client, make)
+        return False
+    return True
+
+
+def _wrong_option(url: str) -> str | None:
+    """The name of the first option that alone makes a URL a wrong one; none where it may be part of a password."""
+    place, _, query = url.partition("?")
+    if "@" in query or not _is_well_formed(place):
+        return None
+    options = (part for part in query.split("&") if not _is_well_formed(f"{place}?{part}"))
+    name = next(options, "").partition("=")[0]
+    return name if re.fullmatch("[a-z_]{1,40}", name) else None
 
 
 def open_socket(path: str, timeout: float, sync: str) -> Redis:

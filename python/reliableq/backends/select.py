@@ -38,6 +38,8 @@ def open_backend(place: Place) -> tuple[Backend, str]:
         return _open_file(rest), shown
     if scheme != "memory" or not colon or rest.startswith("/"):
         raise UnsupportedURL(f"cannot connect to {shown!r}", REMEDY)
+    if "?" in rest:
+        raise UnsupportedURL(f"queues in memory have no options, and {shown!r} has", "leave out the ? and what follows")
     if not is_encodable(rest):
         raise UnsupportedURL(f"the name in {url!r} can't be encoded as UTF-8", "give a text without lone surrogates")
     from reliableq.backends.memory import open_memory
