@@ -51,6 +51,8 @@ def test_without_a_command_it_shows_its_help_and_ends_with_2(capsys: pytest.Capt
         ["--url", "redis://localhost", "pop", "q", "--timeout", "-1"],
         ["--url", "redis://localhost", "pop", "q", "--timeout", "nan"],
         ["--url", "redis://localhost", "recover", "q"],
+        ["--url", "redis://localhost", "recover", "q", "--elapsed", "inf"],
+        ["--url", "redis://localhost", "recover", "q", "--elapsed", "forever"],
         ["--url", "redis://localhost", "ack", "q", "no-id"],
         ["--url", "redis://localhost", "pop", "q", "--raw", "--json"],
         ["--url", "redis://localhost", "push", "q", "a", "--whole"],
@@ -66,6 +68,13 @@ def test_wrong_usage_is_one_line_and_ends_with_2(arguments: list[str]) -> None:
     ended = ANYWHERE(*arguments)
     assert (ended.code, ended.output) == (2, b"")
     assert ended.complaint
+
+
+@pytest.mark.parametrize("words", ["pop q --timeout inf", "recover q --elapsed -1", "ack q no-id"])
+def test_a_complaint_has_no_words_of_python(words: str) -> None:
+    complaint = ANYWHERE("--url", "redis://localhost", *words.split()).complaint
+    assert "expected " in complaint
+    assert not {"timedelta", "None", "()", "Message"} & {*complaint.split()} and "()" not in complaint
 
 
 def test_the_complaint_names_the_help_of_its_command() -> None:

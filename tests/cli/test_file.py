@@ -94,7 +94,19 @@ def test_two_do_not_serve_the_same_file(program: Program, serve: Serve) -> None:
     process = serve()
     assert process.stdout and process.stdout.readline() == b"serving file:jobs.rq; Ctrl-C ends it\n"
     ended = program("serve", "--url", "file:jobs.rq?timeout=0.1")
-    assert (ended.code, ended.output) == (4, b"") and "another process owns" in ended.complaint
+    assert (ended.code, ended.output) == (4, b"")
+    waiting, refusal = ended.error.splitlines()
+    assert waiting == "reliableq: another process owns jobs.rq; waiting up to 0.1 s for it to end"
+    assert "another process still owns jobs.rq" in refusal
+
+
+def test_the_next_one_serves_when_the_owner_ends(serve: Serve) -> None:
+    first = serve("--json")
+    assert first.stdout and first.stdout.readline()
+    second = serve("--json", "--url", "file:jobs.rq?timeout=60")
+    assert second.stderr and b"another process owns jobs.rq" in second.stderr.readline()
+    first.send_signal(signal.SIGTERM)
+    assert second.stdout and json.loads(second.stdout.readline())["pid"] == second.pid
 
 
 def test_serve_takes_no_settings_of_a_server_for_a_file(program: Program, tmp_path: Path) -> None:
@@ -129,4 +141,14 @@ def test_repair_lists_what_is_lost(program: Program, tmp_path: Path) -> None:
     assert 0 < ended.json["messages"] <= 20
     ended = program("repair", "jobs.rq", "other.rq")
     assert ended.code == 1 and ended.lines[1].startswith("lost: ")
-    assert program("repair", "jobs.rq", "other.rq").code == 4  # it is there already
+    ended = program("repair", "jobs.rq", "other.rq")
+    assert ended.code == 4 and "jobs.rq into other.rq: " in ended.complaint  # it is there already
+
+
+def test_an_error_names_its_file(program: Program, tmp_path: Path) -> None:
+    ended = program("repair", "no-such.rq", "whole.rq")
+    assert ended.code == 3 and "there is no file no-such.rq" in ended.complaint
+    (tmp_path / "jobs.rq").write_text("no directory")
+    for arguments in (["status"], ["serve"], ["push", "q", "a"], ["repair", "jobs.rq", "whole.rq"]):
+        ended = program(*arguments)
+        assert ended.code in {3, 4} and "jobs.rq" in ended.complaint

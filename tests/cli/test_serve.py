@@ -120,6 +120,13 @@ def test_a_unix_socket_and_settings(serve: Serve, program: Program, tmp_path: Pa
         assert client.config_get("maxmemory") == {"maxmemory": "123456789"}
 
 
+def test_the_number_of_a_database_may_stand_in_the_url(serve: Serve, program: Program) -> None:
+    url = f"redis://localhost:{(port := free_port())}/3"
+    serve("--url", url)
+    wait_until("the server answers", lambda: answers(port))
+    assert program("--url", url, "push", "q", "a").code == 0
+
+
 @pytest.mark.parametrize("port", ["0", "-1", "65536", "99999999999999999999", "7.5", "x", "a[0]"])
 def test_what_is_no_port_is_refused(program: Program, port: str) -> None:
     assert refused(program, "--url", f"redis://localhost:{port}").code == 2
@@ -131,7 +138,9 @@ def test_what_is_no_port_is_refused(program: Program, port: str) -> None:
         "redis://example.com",
         "rediss://localhost",
         "redis://user:secret@localhost",
-        "redis://localhost/3",
+        "redis://localhost/x",
+        "redis://localhost/16",
+        "redis://localhost/1/2",
         "redis://localhost?db=1",
         "unix://",
         "memory:",

@@ -46,9 +46,16 @@ def dump(rq: Connection, queue: str, file: str, as_json: bool) -> int:
 
 def _replace(path: Path, data: bytes) -> None:
     """Writes a file so that it is there with all of its bytes, or as it was before; a device is just written."""
-    if path.exists() and not path.is_file():
-        path.write_bytes(data)
-        return
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            _write_beside(path, data)
+    except OSError as error:  # which may name the file beside it, that nobody asked for
+        raise exits.Failure(f"could not write {path}: {error.strerror}") from error
+
+
+def _write_beside(path: Path, data: bytes) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     with beside.open("xb") as file:
         try:

@@ -1,8 +1,10 @@
 """How the command ends: its exit codes, and the line that says what went wrong."""
 
+import errno
 import os
 import sys
 import traceback
+from typing import TypeGuard
 
 import click
 
@@ -25,12 +27,15 @@ Exit codes:
   1    nothing found, or nothing done: no message to pop, none acknowledged,
        something lost in a repair
   2    wrong usage
-  3    the place that the URL names can't be reached
+  3    the place that the URL names can't be reached,
+       or its file does not exist
   4    it refused, or something else failed; the message says what
   70   a defect of this program
   130  interrupted with Ctrl-C
   141  whoever reads the output has ended
 """
+
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 DEBUG = "RELIABLEQ_DEBUG"
 """The environment variable that asks for tracebacks."""
@@ -49,6 +54,8 @@ def report(error: BaseException) -> int:
     if isinstance(error, BrokenPipeError):
         _forget_output()
         return BROKEN_PIPE
+    if _is_of_output(error):
+        _forget_output()
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return INTERRUPTED
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
@@ -71,6 +78,8 @@ def _line(error: BaseException) -> str:
         return error.format_message()
     if isinstance(error, Error):
         return str(error)
+    if _is_of_output(error):
+        return f"could not write to standard output: {error.strerror}"
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}" if error.filename else str(error)
     return f"a defect, {type(error).__name__}: {error}; set {DEBUG}=1 to see where, and report it"
@@ -84,6 +93,11 @@ def _code(error: BaseException) -> int:
     if isinstance(error, InvalidArgument | InvalidType | UnsupportedURL) and not isinstance(error, InvalidDump):
         return USAGE
     return FAILED if isinstance(error, Error | OSError) else DEFECT
+
+
+def _is_of_output(error: BaseException) -> TypeGuard[OSError]:
+    """Whether there is no room for what is printed. Where a file has none, the error names it."""
+    return isinstance(error, OSError) and error.errno in NO_ROOM and not error.filename
 
 
 def _forget_output() -> None:

@@ -7,7 +7,7 @@ import click
 
 import reliableq
 from reliableq._native import file_uuid
-from reliableq.backends.file import read_url
+from reliableq.backends.file import naming, read_url
 from reliableq.errors import Missing
 
 VARIABLE = "RELIABLEQ_URL"
@@ -59,7 +59,8 @@ def check_there(url: str) -> str:
     if scheme == "file":
         path, _ = read_url(rest)
         try:
-            file_uuid(path)
+            with naming(path):
+                file_uuid(path)
         except Missing as error:
             raise Missing(
                 f"there is no file {path}", "see whether the path is right; push and serve make one"

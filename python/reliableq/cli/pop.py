@@ -12,7 +12,7 @@ from reliableq.cli.place import connected
 @click.argument("queue")
 @click.option("--count", "-n", type=COUNT, default=1, show_default=True, help="Take up to so many messages.")
 @click.option(
-    "--timeout", "-t", type=Seconds(), default=0.0, show_default=True,
+    "--timeout", "-t", type=Seconds(forever=True), default=0.0, show_default=True,
     help="Wait so many seconds for the first message, or `forever`.",
 )  # fmt: skip
 @messages.taking

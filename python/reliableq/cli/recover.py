@@ -4,13 +4,13 @@ import click
 
 from reliableq import Connection
 from reliableq.cli import messages
-from reliableq.cli.numbers import COUNT
+from reliableq.cli.numbers import COUNT, Seconds
 from reliableq.cli.place import connected
 
 
 @click.command(short_help="Take messages again that nobody acknowledged.")
 @click.argument("queue")
-@click.option("--elapsed", "-e", type=float, required=True, help="Those delivered at least so many seconds ago.")
+@click.option("--elapsed", "-e", type=Seconds(), required=True, help="Those delivered at least so many seconds ago.")
 @click.option("--count", "-n", type=COUNT, default=100, show_default=True, help="Take up to so many messages.")
 @messages.taking
 @connected

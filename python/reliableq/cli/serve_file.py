@@ -9,7 +9,7 @@ from contextlib import closing
 import click
 
 from reliableq._native import Embedded
-from reliableq.backends.file import Options, read_url
+from reliableq.backends.file import Options, naming, read_url
 from reliableq.cli import exits, show
 from reliableq.cli.exits import Failure
 
@@ -35,17 +35,22 @@ def _own(path: str, options: Options) -> Embedded:
     """Opens the file as its owner. One that merely does something short with it is waited for."""
     if not options.owner or options.uuid:
         raise click.UsageError("whoever serves a file owns it, whichever it is: leave out owner= and uuid=")
-    end = time.monotonic() + options.timeout
-    while True:
-        owned = Embedded.file(os.path.abspath(path), options.sync, os.urandom(16))
-        if owned is not None:
-            break
+    end, told = time.monotonic() + options.timeout, False
+    while (owned := _owned(path, options)) is None:
+        if not told:
+            exits.tell(f"another process owns {path}; waiting up to {options.timeout:g} s for it to end")
+            told = True
         if time.monotonic() >= end:
-            raise Failure(f"another process owns {path}, and serves it for as long; end it first")
+            raise Failure(f"another process still owns {path}, and answers others as this one would; end it first")
         time.sleep(PAUSE)
     if owned.torn:
         exits.tell(f"{path} ended in a write that was cut short; cut off: {owned.torn}")
     return owned
+
+
+def _owned(path: str, options: Options) -> Embedded | None:
+    with naming(path):
+        return Embedded.file(os.path.abspath(path), options.sync, os.urandom(16))
 
 
 def _wait_for_signal() -> None:

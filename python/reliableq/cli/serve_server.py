@@ -1,6 +1,7 @@
 """A redis-server or valkey-server with the module, in place of this process."""
 
 import os
+import re
 import shutil
 import socket
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from reliableq.cli.module_path import found as module
 
 DEFAULT = "redis://127.0.0.1:6379"
 PROGRAMS = ("redis-server", "valkey-server")
+NUMBER = re.compile("/?|/([0-9]|1[0-5])")
+"""Of a database: a server has these, and all of them are served."""
 LOCAL = {"localhost": "127.0.0.1", "127.0.0.1": "127.0.0.1", "::1": "::1"}
 
 
@@ -41,8 +44,9 @@ def _address(url: str) -> tuple[list[str], str]:
         raise click.UsageError("the URL to serve has no user, password or options: give them as SETTINGs of the server")
     if parts.scheme == "unix" and parts.path:
         return ["--port", "0", "--unixsocket", parts.path], Path(parts.path).name
-    if parts.scheme != "redis" or parts.path.strip("/"):
-        raise click.UsageError(f"can't serve {url}; expected file:PATH, redis://localhost:PORT or unix:///PATH")
+    if parts.scheme != "redis" or not NUMBER.fullmatch(parts.path):
+        expected = "file:PATH, redis://localhost:PORT, with or without /NUMBER from 0 to 15, or unix:///PATH"
+        raise click.UsageError(f"can't serve {url}; expected {expected}")
     host, port = _host(parts), _port(parts)
     _check_free(host, port)
     return ["--bind", host, "--port", str(port)], str(port)
