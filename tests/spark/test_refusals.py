@@ -34,7 +34,7 @@ def write(frame: DataFrame, url: str, mode: str = "append", **options: str) -> N
     [
         ({"colour": "red"}, "there is no option 'colour'; expected url, queue, partitions"),
         ({"url": ""}, "the option 'url' is missing"),
-        ({"queue": ""}, "the option 'queue' is missing"),
+        ({"provider": "reliableq"}, "there is no option 'provider'; a queue can't be a table"),
         ({"partitions": "0"}, "the option 'partitions' is '0'; expected a whole number"),
         ({"partitions": "many"}, "the option 'partitions' is 'many'"),
         ({"path": "jobs"}, "there is no option 'path'; call load\\(\\) and save\\(\\) without"),

@@ -13,6 +13,8 @@ MOST_PARTITIONS = 10_000
 
 REMEDIES = {
     "checkpointlocation": "use read and write: a queue can't be a stream yet",
+    "paths": "call load() without an argument, and name the place in the option url",
+    "provider": "a queue can't be a table: make a temporary view of a frame, createOrReplaceTempView()",
     "path": "call load() and save() without an argument, and name the place in the option url",
 }
 
@@ -31,7 +33,9 @@ def parse(given: Mapping[str, str]) -> Options:
     """Reads what Spark passes on: names in lower case, values as text."""
     for name in given:
         if name.lower() not in NAMES:
-            raise InvalidArgument(f"there is no option {name!r}", REMEDIES.get(name, f"expected {', '.join(NAMES)}"))
+            raise InvalidArgument(
+                f"there is no option {name!r}", REMEDIES.get(name.lower(), f"expected {', '.join(NAMES)}")
+            )
     return Options(
         url=_needed(given, "url", 'give a URL, such as "redis://host"'),
         queue=check_name(_needed(given, "queue", "give the queue's name")),
@@ -40,7 +44,7 @@ def parse(given: Mapping[str, str]) -> Options:
 
 
 def _needed(given: Mapping[str, str], name: str, remedy: str) -> str:
-    if not given.get(name):
+    if name not in given or (name == "url" and not given[name]):
         raise InvalidArgument(f"the option {name!r} is missing", remedy)
     return given[name]
 

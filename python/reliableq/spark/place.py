@@ -26,7 +26,10 @@ def locate(url: str) -> Place:
     if scheme == "memory":
         cause = f"{url!r} is the memory of one process, and Spark has many"
         raise UnsupportedURL(cause, "use a file, or a Redis or Valkey server")
-    return Place(_file(rest)) if scheme == "file" else Place(url)
+    if scheme == "file":
+        return Place(_file(rest))
+    reliableq.connect(url).close()  # refuses what is no URL here, and not in every task; it does not connect yet
+    return Place(url)
 
 
 def _file(rest: str) -> str:

@@ -5,6 +5,7 @@ between them pickled.
 """
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, NoReturn
 
 from reliableq.errors import InvalidArgument, MissingPackage
@@ -26,11 +27,19 @@ if TYPE_CHECKING:
 SCHEMA = "id STRING, value BINARY, enqueued_at TIMESTAMP, deliveries BIGINT, state STRING, queue STRING"
 
 
+def check_packages() -> None:
+    """Refuses at once where what executors need is missing: without it Spark only tells that a worker has died."""
+    for name in ("pyarrow", "pandas"):
+        if find_spec(name) is None:
+            raise MissingPackage(f"the package {name} is not installed", "pip install 'reliableq[spark]'")
+
+
 class Source(DataSource):
     """A queue: read as a snapshot, or appended to. Wrong options are refused here, before anything is planned."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._options = parse(options)
+        check_packages()
         self._asked = False
 
     @classmethod

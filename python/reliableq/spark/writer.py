@@ -23,6 +23,8 @@ def check_columns(schema: StructType) -> None:
     others = [name for name in schema.fieldNames() if name != COLUMN]
     if others:
         raise InvalidArgument(f"a queue has no column {', '.join(map(repr, others))}", EXPECTED)
+    if not schema.fieldNames():
+        raise InvalidArgument("the frame has no columns", EXPECTED)
     if len(schema) != 1:
         raise InvalidArgument(f"the frame has {len(schema)} columns {COLUMN!r}", EXPECTED)
     kind = schema[0].dataType
