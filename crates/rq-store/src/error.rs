@@ -67,6 +67,16 @@ pub enum Error {
     /// A record would not fit its length field. Nothing was changed. Remedy: fewer or smaller messages at a
     /// time.
     TooLarge,
+    /// Where a repaired store is to be, there is something already. Nothing was changed. Remedy: name a directory that
+    /// is not there yet.
+    Occupied {
+        /// One of the files in it.
+        file: String,
+    },
+    /// A store was to be repaired into itself. Nothing was changed. Remedy: as for `Occupied`.
+    Same,
+    /// The repaired store could not be made; every other error of a repair is about the damaged one, which is never changed.
+    Destination(Box<Error>),
     /// The core refused an operation.
     Core(rq_core::Error),
 }
@@ -113,12 +123,15 @@ impl Error {
     pub fn file(&self) -> Option<&str> {
         match self {
             Error::Foreign { file }
+            | Error::Occupied { file }
             | Error::Full { file, .. }
             | Error::Denied { file, .. }
             | Error::Io { file, .. }
             | Error::Corrupt { file, .. }
             | Error::Newer { file, .. } => Some(file),
+            Error::Destination(error) => error.file(),
             Error::Busy
+            | Error::Same
             | Error::Missing
             | Error::Poisoned { .. }
             | Error::TooLarge
@@ -170,6 +183,13 @@ impl Error {
                 format!("{file} has format {version}, which a later release wrote")
             }
             Error::TooLarge => "the changes need a record of more than 4 GiB".to_owned(),
+            Error::Occupied { file } => {
+                format!("the destination is there already, it holds {file:?}")
+            }
+            Error::Same => "the destination is the source".to_owned(),
+            Error::Destination(error) => {
+                format!("the destination could not be made: {}", error.cause())
+            }
             Error::Core(error) => error.to_string(),
         }
     }
@@ -200,6 +220,8 @@ impl Error {
             Error::Corrupt { .. } => "restore a copy, or repair it into a new store",
             Error::Newer { .. } => "use that release",
             Error::TooLarge => "use fewer or smaller messages at a time",
+            Error::Occupied { .. } | Error::Same => "name a destination that is not there yet",
+            Error::Destination(error) => return error.remedy(),
             Error::Core(_) => return None,
         })
     }
@@ -235,6 +257,7 @@ impl std::error::Error for Error {
             Error::Full { source, .. }
             | Error::Denied { source, .. }
             | Error::Io { source, .. } => Some(source),
+            Error::Destination(error) => Some(error),
             Error::Core(error) => Some(error),
             _ => None,
         }
@@ -264,6 +287,17 @@ mod tests {
             (Error::corrupt("log-1", 77, "no whole record"), true),
             (Error::Newer { file, version: 2 }, true),
             (Error::TooLarge, false),
+            (
+                Error::Occupied {
+                    file: "log-1".to_owned(),
+                },
+                true,
+            ),
+            (Error::Same, false),
+            (
+                Error::Destination(Box::new(io(io::ErrorKind::StorageFull))),
+                true,
+            ),
         ];
         for (error, names) in &all {
             let text = error.to_string();

@@ -98,6 +98,11 @@ impl Storage for Files {
         }
     }
 
+    fn place(&self) -> Option<(u64, u64)> {
+        let directory = fs::metadata(&self.directory).ok()?;
+        Some((directory.dev(), directory.ino()))
+    }
+
     fn list(&self) -> io::Result<Vec<String>> {
         let names = fs::read_dir(&self.directory)?
             .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));

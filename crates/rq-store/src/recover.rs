@@ -56,6 +56,24 @@ impl Survey {
         Ok(survey)
     }
 
+    /// Refuses when a store was here, of which the identity is missing. An attempt to make one may have come as
+    /// far as an empty log.
+    pub(crate) fn ensure_unmade<S: Storage>(&self, storage: &S) -> Result<(), Error> {
+        let mut made =
+            !self.checkpoints.is_empty() || self.segments.iter().any(|&first| first != 1);
+        if !made && !self.segments.is_empty() {
+            let name = Kind::Log(1).name();
+            let length = storage.open(&name).and_then(|file| file.length());
+            let length = length.map_err(|error| Error::io("read", &name, error))?;
+            made = length > HEADER as u64;
+        }
+        if made {
+            let reason = "the file is missing, but not what belongs to it";
+            return Err(Error::corrupt(&Kind::Identity.name(), 0, reason));
+        }
+        Ok(())
+    }
+
     /// Splits the segments: those of which all records are at or below `through`, and the others.
     pub(crate) fn segments_after(&self, through: u64) -> (&[u64], &[u64]) {
         let needed = self.segments.partition_point(|&first| first <= through + 1);
@@ -66,10 +84,21 @@ impl Survey {
 /// The UUID of a store, which is neither opened nor locked: somebody else may have it open.
 ///
 /// # Errors
-/// [`Error::Missing`] when there is no store, or one that is not made yet; [`Error::Corrupt`],
-/// [`Error::Newer`], [`Error::Denied`] and [`Error::Io`].
+/// [`Error::Missing`] when there is no store, or one that is not made yet; [`Error::Corrupt`], also when only the
+/// identity is missing; [`Error::Newer`], [`Error::Denied`] and [`Error::Io`].
 pub fn identity<S: Storage>(storage: &S) -> Result<[u8; 16], Error> {
-    read_identity(storage).map_err(Error::or_missing)
+    let read = || read_identity(storage).map_err(Error::or_missing);
+    match read() {
+        Err(Error::Missing) => {}
+        known => return known,
+    }
+    let survey = Survey::of(storage).map_err(Error::or_missing)?;
+    if survey.has_identity {
+        // Somebody made the store just now.
+        return read();
+    }
+    survey.ensure_unmade(storage)?;
+    Err(Error::Missing)
 }
 
 /// Reads the identity file.

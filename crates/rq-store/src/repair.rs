@@ -60,10 +60,11 @@ pub struct Repaired {
 /// Writes what is whole of one store into a new one. The damaged one is not changed.
 ///
 /// # Errors
-/// [`Error::Missing`] when there is nothing to repair; [`Error::Busy`] when the damaged store is in use;
-/// [`Error::Newer`]; [`Error::Foreign`] when there is a store or something else where the new one is to
-/// be; [`Error::Corrupt`] when no file has a whole header, so that nothing of it can be known; [`Error::Io`],
-/// [`Error::Denied`] and [`Error::Full`] as the disks say.
+/// [`Error::Same`] and [`Error::Occupied`] when there is a store or something else where the new one is to be, and
+/// [`Error::Destination`] when it can't be made there. All others are about the damaged one:
+/// [`Error::Missing`] when there is nothing to repair; [`Error::Busy`] when it is in use; [`Error::Newer`];
+/// [`Error::Corrupt`] when no file has a whole header, so that nothing of it can be known; [`Error::Io`] and
+/// [`Error::Denied`].
 pub fn repair<S: Storage, T: Storage>(
     mut from: S,
     to: T,
@@ -73,6 +74,10 @@ pub fn repair<S: Storage, T: Storage>(
     if survey.segments.is_empty() && survey.checkpoints.is_empty() {
         return Err(Error::Missing);
     }
+    if from.place().is_some() && from.place() == to.place() {
+        return Err(Error::Same);
+    }
+    ensure_free(&to)?;
     store::take_lock(&mut from)?;
     let mut salvage = Salvage::default();
     let uuid = salvage.identity(&from, &survey)?;
@@ -81,12 +86,24 @@ pub fn repair<S: Storage, T: Storage>(
     let Salvage { queues, losses } = salvage;
     let messages = queues.sorted().map(|(_, queue)| queue.len()).sum();
     let count = queues.len() as u64;
-    Store::fill(to, options, queues)?;
+    Store::fill(to, options, queues).map_err(|error| Error::Destination(Box::new(error)))?;
     Ok(Repaired {
         queues: count,
         messages,
         losses,
     })
+}
+
+/// Refuses to make a store where there is something.
+fn ensure_free<T: Storage>(to: &T) -> Result<(), Error> {
+    match to.list() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Error::Destination(Box::new(Error::io("list", ".", error)))),
+        Ok(files) => match files.into_iter().next() {
+            Some(file) => Err(Error::Occupied { file }),
+            None => Ok(()),
+        },
+    }
 }
 
 #[derive(Default)]

@@ -28,6 +28,11 @@ pub trait Storage {
         Ok(true)
     }
 
+    /// What tells the directory from all others, where that can be told.
+    fn place(&self) -> Option<(u64, u64)> {
+        None
+    }
+
     /// The names of all files.
     ///
     /// # Errors

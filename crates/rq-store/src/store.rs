@@ -3,11 +3,9 @@
 //! What [`Store::queues`] shows is always what the log says: a record that could not be written
 //! leaves no trace in the queues either.
 
-use std::io;
 use std::sync::{Arc, Weak};
 
 use crate::error::Error;
-use crate::layout::Kind;
 use crate::log::{self, Log, Segment};
 use crate::queues::Queues;
 use crate::recover::{self, Survey, Torn};
@@ -90,7 +88,7 @@ impl<S: Storage> Store<S> {
         }
         let survey = Survey::of(&storage).map_err(Error::or_missing)?;
         if !survey.has_lock {
-            ensure_new(&survey, &options)?;
+            ensure_new(&storage, &survey, &options)?;
         }
         take_lock(&mut storage)?;
         let mut survey = Survey::of(&storage)?;
@@ -128,13 +126,6 @@ impl<S: Storage> Store<S> {
 
     /// Makes a store of these queues where there is nothing yet.
     pub(crate) fn fill(storage: S, options: Options, queues: Queues) -> Result<(), Error> {
-        let there = match storage.list() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            there => there.map_err(|error| Error::io("list", ".", error))?,
-        };
-        if let Some(file) = there.into_iter().next() {
-            return Err(Error::Foreign { file });
-        }
         let (mut store, _) = Self::open(storage, options)?;
         store.queues = queues;
         // A checkpoint stands for records: this is the one that it stands for here.
@@ -304,10 +295,11 @@ impl<S: Storage> Store<S> {
 }
 
 /// Refuses to make a store where there is none to be made.
-fn ensure_new(survey: &Survey, options: &Options) -> Result<(), Error> {
+fn ensure_new<S: Storage>(storage: &S, survey: &Survey, options: &Options) -> Result<(), Error> {
     if survey.has_identity {
         return Ok(());
     }
+    survey.ensure_unmade(storage)?;
     if options.create.is_none() {
         return Err(Error::Missing);
     }
@@ -327,21 +319,8 @@ pub(crate) fn take_lock<S: Storage>(storage: &mut S) -> Result<(), Error> {
 
 /// Makes a store: an empty log, then the identity, so that a store with an identity is whole.
 fn create<S: Storage>(storage: &S, survey: &Survey, options: &Options) -> Result<(), Error> {
+    survey.ensure_unmade(storage)?;
     let uuid = options.create.ok_or(Error::Missing)?;
-    let name = Kind::Identity.name();
-    let lost = || Error::corrupt(&name, 0, "the file is missing, but not what belongs to it");
-    // An earlier attempt to make it may have come as far as an empty log.
-    if !survey.checkpoints.is_empty() || survey.segments.iter().any(|&first| first != 1) {
-        return Err(lost());
-    }
-    if !survey.segments.is_empty() {
-        let file = storage.open(&Kind::Log(1).name());
-        let length = file.and_then(|file| file.length());
-        let length = length.map_err(|error| Error::io("read", &Kind::Log(1).name(), error))?;
-        if length > crate::layout::HEADER as u64 {
-            return Err(lost());
-        }
-    }
     Log::create(storage, uuid)?;
     let synced = storage.sync_directory();
     synced.map_err(|error| Error::io("sync", ".", error))?;

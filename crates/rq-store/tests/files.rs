@@ -149,8 +149,36 @@ fn the_identity_is_read_without_opening_the_store() {
     fs::write(path.join("identity"), b"short").unwrap();
     let damaged = identity(&Files::new(&path));
     assert!(matches!(damaged, Err(Error::Corrupt { .. })), "{damaged:?}");
+    // A store that is not made yet has no more than an empty log.
     fs::remove_file(path.join("identity")).unwrap();
     assert!(matches!(identity(&Files::new(&path)), Err(Error::Missing)));
+}
+
+#[test]
+fn a_store_without_its_identity_is_damaged_and_not_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let (mut store, _) = open(path).unwrap();
+    let mut record = store.record().unwrap();
+    record
+        .push(b"queue", 7, [&b"body"[..]].into_iter())
+        .unwrap();
+    record.append().unwrap();
+    store.close().unwrap();
+    fs::remove_file(path.join("identity")).unwrap();
+    for lock in [true, false] {
+        if !lock {
+            fs::remove_file(path.join("lock")).unwrap();
+        }
+        let read = identity(&Files::new(path)).unwrap_err();
+        let made = open(path).unwrap_err();
+        let opened = Store::open(Files::new(path), Options::default()).unwrap_err();
+        for error in [read, made, opened] {
+            assert!(matches!(error, Error::Corrupt { .. }), "{error:?}");
+            assert_eq!(error.file(), Some("identity"));
+        }
+        assert_eq!(path.join("lock").exists(), lock);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod common;
 
 use common::{Driver, Operation, effort, open, options, state};
 use rq_core::Id;
-use rq_store::{Crash, Disk, Error, Options, Storage, Store, repair};
+use rq_store::{Crash, Disk, Error, Files, Options, Storage, Store, repair};
 
 fn push(queue: usize, sizes: &[usize]) -> Operation {
     let sizes = sizes.to_vec();
@@ -216,7 +216,52 @@ fn neither_a_store_in_use_nor_one_that_is_there_is_touched() {
     let busy = repair(from.clone(), Disk::default(), options());
     assert!(matches!(busy, Err(Error::Busy)), "{busy:?}");
     let there = repair(copy(&disk), copy(&disk), options());
-    assert!(matches!(there, Err(Error::Foreign { .. })), "{there:?}");
+    assert!(matches!(there, Err(Error::Occupied { .. })), "{there:?}");
     let empty = repair(Disk::default(), Disk::default(), options());
     assert!(matches!(empty, Err(Error::Missing)), "{empty:?}");
+}
+
+#[test]
+fn whatever_is_wrong_with_source_or_destination_is_told_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let files = |name: &str| Files::new(path(name));
+    let (store, _) = Store::open(files("a"), options()).unwrap();
+    let run = |source: &str, destination: &str| {
+        let failed = repair(files(source), files(destination), options()).unwrap_err();
+        assert!(!path("new").exists(), "{failed}");
+        failed
+    };
+    assert!(matches!(run("a", "new"), Error::Busy));
+    drop(store);
+    std::os::unix::fs::symlink(path("a"), path("link")).unwrap();
+    for same in ["a", "./a", "link"] {
+        assert!(matches!(run("a", same), Error::Same), "{same}");
+    }
+    assert!(matches!(run("none", "new"), Error::Missing));
+    drop(Store::open(files("b"), options()).unwrap());
+    let occupied = run("a", "b").to_string();
+    assert!(
+        occupied.starts_with("the destination is there already"),
+        "{occupied}"
+    );
+    let unmade = run("a", "none/new");
+    assert!(matches!(&unmade, Error::Destination(_)), "{unmade:?}");
+    assert!(
+        unmade
+            .to_string()
+            .starts_with("the destination could not be made: "),
+        "{unmade}"
+    );
+    std::fs::write(path("file"), "mine").unwrap();
+    assert!(matches!(run("a", "file"), Error::Destination(_)));
+    assert!(matches!(run("file", "new"), Error::Io { .. }));
+    // An empty directory is as good as none.
+    std::fs::create_dir(path("empty")).unwrap();
+    assert_eq!(
+        repair(files("a"), files("empty"), options())
+            .unwrap()
+            .losses,
+        []
+    );
 }
