@@ -68,7 +68,7 @@ def test_only_replace_replaces(rq: Connection, queue: Queue) -> None:
     other = rq.queue("other")
     other.push(b"kept")
     before = contents(other)
-    with pytest.raises(Exists, match="replace=True"):
+    with pytest.raises(Exists, match=r"^this name is taken already; restore under another name, or with replace=True$"):
         rq.restore("other", data)
     assert contents(other) == before
     rq.restore("other", data, replace=True)

@@ -14,7 +14,8 @@ from reliableq.cli import exits, place, serve_file, serve_server, show
 def serve(url: str | None, server: str | None, data: str | None, as_json: bool, settings: tuple[str, ...]) -> int:
     """Serve queues at the URL until Ctrl-C or SIGTERM.
 
-    For file:PATH, this process owns the file and answers all others that open it. For redis://localhost:PORT
+    For file:PATH, this process owns the file and answers all others that open it; while another one owns it, it says
+    so and waits for a few seconds (?timeout= of the URL), then it fails. For redis://localhost:PORT
     or unix:///PATH, it is a redis-server or valkey-server with the module, which appends each change to a file; it
     takes further SETTINGs such as `-- --appendfsync always`. Without a URL, redis://127.0.0.1:6379.
 
