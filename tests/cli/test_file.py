@@ -142,7 +142,7 @@ def test_repair_lists_what_is_lost(program: Program, tmp_path: Path) -> None:
     ended = program("repair", "jobs.rq", "other.rq")
     assert ended.code == 1 and ended.lines[1].startswith("lost: ")
     ended = program("repair", "jobs.rq", "other.rq")
-    assert ended.code == 4 and "other.rq is there already" in ended.complaint
+    assert ended.code == 4 and "jobs.rq into other.rq: the destination is there already" in ended.complaint
     ended = program("repair", "jobs.rq", "no-such-folder/whole.rq")
     assert ended.code == 4 and "jobs.rq into no-such-folder/whole.rq: " in ended.complaint
 

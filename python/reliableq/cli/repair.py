@@ -35,8 +35,6 @@ def repair(source: str, destination: str, as_json: bool) -> int:
 
 
 def _repair(source: str, destination: str) -> Any:
-    if os.path.isdir(destination) and os.listdir(destination):
-        raise exits.Failure(f"{destination} is there already; name a DESTINATION that is not")
     try:
         with naming(f"{source} into {destination}"):
             return repaired(source, destination, os.urandom(16))
