@@ -55,7 +55,7 @@ pub struct State {
     planned: u64,
     /// The last change that was planned for.
     seen: u64,
-    /// By when the last changes must be durable.
+    /// By when the last changes must be durable, where that was asked for, and looked after.
     sync_due: Option<u64>,
     background: Sync,
     sync_running: bool,
@@ -188,6 +188,7 @@ impl Engine {
         let Some(store) = state.keeper.store() else {
             return Ok(state);
         };
+        store.ensure_there()?;
         let Some(syncing) = store.begin_sync() else {
             // Nothing to do, or nothing more can be done: this tells which.
             store.sync()?;
@@ -217,10 +218,14 @@ impl Engine {
         while !state.stopping {
             let now = clock::now();
             state.do_due_work(now);
+            let mut bloated = false;
             if state.sync_due.is_some_and(|due| due <= now) && !state.sync_running {
-                state = self.sync(state)?;
+                if state.background >= Sync::Interval {
+                    state = self.sync(state)?;
+                }
+                bloated = state.look_after()?;
             }
-            if state.wants_checkpoint() {
+            if bloated || state.wants_checkpoint() {
                 state = self.checkpoint(state)?;
             }
             state.planned = state.next_chore();
@@ -279,6 +284,10 @@ impl Engine {
             Some(store) if background > Sync::Os => store.sync().map(|_| ()),
             _ => Ok(()),
         };
+        if let Some(store) = state.keeper.store().filter(|store| store.is_bloated()) {
+            // It would only have taken less room.
+            let _ = store.checkpoint();
+        }
         state.keeper = Keeper::Closed {
             queues: Queues::default(),
             durable: synced.is_ok(),
@@ -512,7 +521,7 @@ impl State {
         if std::mem::replace(&mut self.seen, store.appended_through()) == self.seen {
             return;
         }
-        if self.background >= Sync::Interval && self.sync_due.is_none() {
+        if self.sync_due.is_none() {
             self.sync_due = Some(clock::now().saturating_add(INTERVAL));
         }
         let due = self.sync_due.unwrap_or(u64::MAX);
@@ -522,6 +531,17 @@ impl State {
             self.planned = wanted;
             self.chores.notify_one();
         }
+    }
+
+    /// Looks after the store some time after changes: whether it is still there, and whether it has much on
+    /// disk that is of no use any more.
+    fn look_after(&mut self) -> Result<bool, Error> {
+        self.sync_due = None;
+        let Some(store) = self.keeper.store() else {
+            return Ok(false);
+        };
+        store.ensure_there()?;
+        Ok(store.is_bloated())
     }
 
     fn next_chore(&self) -> u64 {
