@@ -220,6 +220,8 @@ impl Engine {
             state.do_due_work(now);
             let mut bloated = false;
             if state.sync_due.is_some_and(|due| due <= now) && !state.sync_running {
+                // First: changes that come while it syncs are due again.
+                state.sync_due = None;
                 if state.background >= Sync::Interval {
                     state = self.sync(state)?;
                 }
@@ -536,7 +538,6 @@ impl State {
     /// Looks after the store some time after changes: whether it is still there, and whether it has much on
     /// disk that is of no use any more.
     fn look_after(&mut self) -> Result<bool, Error> {
-        self.sync_due = None;
         let Some(store) = self.keeper.store() else {
             return Ok(false);
         };
