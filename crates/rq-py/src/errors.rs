@@ -73,6 +73,9 @@ pub(crate) fn of_store(error: &StoreError) -> PyErr {
             exceptions::InvalidDump::new_err((cause, remedy))
         }
         StoreError::Missing => exceptions::Missing::new_err((cause, remedy)),
+        StoreError::Destination(inner) if matches!(**inner, StoreError::Full { .. }) => {
+            exceptions::Full::new_err((cause, remedy))
+        }
         StoreError::Full { .. } => exceptions::Full::new_err((cause, remedy)),
         StoreError::Corrupt { .. } => exceptions::Corrupt::new_err((
             cause,
