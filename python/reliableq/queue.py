@@ -45,6 +45,8 @@ class Queue(Plain):
         They are sent in chunks of 1000, each stored whole or not at all: when a body is refused, or the iterable
         raises, the chunks before stay pushed.
         """
+        if type(bodies) is list and len(bodies) <= CHUNK:
+            return self._handle.push_many(bodies)
         rest = check_bodies(bodies)
         ids: list[str] = []
         while chunk := list(islice(rest, CHUNK)):

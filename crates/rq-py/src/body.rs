@@ -20,7 +20,10 @@ pub(crate) fn all<'py>(bodies: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Py
     let mut all = Vec::with_capacity(bodies.len()?);
     if let Ok(list) = bodies.cast::<PyList>() {
         for body in list {
-            all.push(bytes(&body)?);
+            all.push(match body.cast_into::<PyBytes>() {
+                Ok(bytes) => bytes,
+                Err(other) => bytes(&other.into_inner())?,
+            });
         }
     } else {
         for body in bodies.try_iter()? {
