@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use rq_core::Id;
+use rq_core::{Id, InvalidId};
 
 use crate::commands::COMMANDS;
 use crate::document;
@@ -308,8 +308,8 @@ pub fn get(arguments: &(impl Arguments + ?Sized), ids: &mut Vec<Id>) -> Result<b
 /// Says what was expected.
 pub fn range(arguments: &(impl Arguments + ?Sized)) -> Result<RangeOf, Refusal> {
     at_least(arguments, 4, Verb::Range)?;
-    let low = bound(arguments.get(2), Id::successor)?;
-    let high = bound(arguments.get(3), Id::predecessor)?;
+    let low = Id::parse_lowest(arguments.get(2)).map_err(|no| no_id(arguments.get(2), no))?;
+    let high = Id::parse_highest(arguments.get(3)).map_err(|no| no_id(arguments.get(3), no))?;
     let (mut reverse, mut with_meta, mut count) = (false, false, None);
     let mut at = 4;
     while at < arguments.len() {
@@ -333,16 +333,6 @@ pub fn range(arguments: &(impl Arguments + ?Sized)) -> Result<RangeOf, Refusal> 
         count: count.unwrap_or(RANGE_COUNT),
         with_meta,
     })
-}
-
-/// A bound of a range: `-`, `+`, an ID, or `(` and an ID that is left out, for the one beside it.
-fn bound(text: &[u8], beside: impl Fn(Id) -> Option<Id>) -> Result<Option<Id>, Refusal> {
-    match text {
-        b"-" => Ok(Some(Id::default())),
-        b"+" => Ok(Some(Id::new(u64::MAX, u64::MAX))),
-        [b'(', id @ ..] => Ok(beside(an_id(id)?)),
-        id => Ok(Some(an_id(id)?)),
-    }
 }
 
 /// Reads `RQ.SPLIT key n`: the number of parts.
@@ -467,10 +457,12 @@ fn is_numeric(text: &[u8]) -> bool {
 }
 
 fn an_id(text: &[u8]) -> Result<Id, Refusal> {
-    Id::parse(text).map_err(|invalid| {
-        let text = String::from_utf8_lossy(shown(text)).into_owned();
-        Refusal::argument(format!("'{text}': {invalid}"))
-    })
+    Id::parse(text).map_err(|invalid| no_id(text, invalid))
+}
+
+fn no_id(text: &[u8], invalid: InvalidId) -> Refusal {
+    let text = String::from_utf8_lossy(shown(text)).into_owned();
+    Refusal::argument(format!("'{text}': {invalid}"))
 }
 
 /// As much of an argument as an error should repeat.

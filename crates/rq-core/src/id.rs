@@ -95,6 +95,35 @@ impl Id {
         let right = right.get(1..).ok_or(InvalidId)?;
         Ok(Self::new(number(left)?, number(right)?))
     }
+
+    /// Reads the lower bound of a range: `-`, `+`, an ID, or `(` and an ID that is left out. None when no
+    /// ID is above it.
+    ///
+    /// # Errors
+    /// [`InvalidId`] for anything else.
+    pub fn parse_lowest(text: &[u8]) -> Result<Option<Self>, InvalidId> {
+        Self::parse_bound(text, Self::successor)
+    }
+
+    /// Reads the upper bound of a range, likewise. None when no ID is below it.
+    ///
+    /// # Errors
+    /// [`InvalidId`] for anything else.
+    pub fn parse_highest(text: &[u8]) -> Result<Option<Self>, InvalidId> {
+        Self::parse_bound(text, Self::predecessor)
+    }
+
+    fn parse_bound(
+        text: &[u8],
+        beside: impl Fn(Self) -> Option<Self>,
+    ) -> Result<Option<Self>, InvalidId> {
+        match text {
+            b"-" => Ok(Some(Self::default())),
+            b"+" => Ok(Some(Self::new(u64::MAX, u64::MAX))),
+            [b'(', id @ ..] => Ok(beside(Self::parse(id)?)),
+            id => Ok(Some(Self::parse(id)?)),
+        }
+    }
 }
 
 /// A decimal number without sign or leading zeros.

@@ -357,7 +357,8 @@ impl Handle {
     ) -> PyResult<Bound<'py, PyList>> {
         let (py, handle) = (slf.py(), slf.get());
         or_successor!(handle, py, "range", (first, last, count, reverse));
-        let (low, high) = (bound(first, Id::successor)?, bound(last, Id::predecessor)?);
+        let low = Id::parse_lowest(first.as_bytes()).map_err(|_| errors::invalid_id(first))?;
+        let high = Id::parse_highest(last.as_bytes()).map_err(|_| errors::invalid_id(last))?;
         let Some((low, high)) = low.zip(high) else {
             return Ok(PyList::empty(py));
         };
@@ -418,19 +419,6 @@ impl Handle {
 fn parse(id: &Bound<'_, PyAny>) -> PyResult<Id> {
     let text: &str = id.extract()?;
     Id::parse(text.as_bytes()).map_err(|_| errors::invalid_id(text))
-}
-
-/// A bound of a range, as `RQ.RANGE` takes it; none when no ID is within it.
-fn bound(text: &str, beside: impl Fn(Id) -> Option<Id>) -> PyResult<Option<Id>> {
-    let id = |text: &str| Id::parse(text.as_bytes()).map_err(|_| errors::invalid_id(text));
-    match text {
-        "-" => Ok(Some(Id::default())),
-        "+" => Ok(Some(Id::new(u64::MAX, u64::MAX))),
-        _ => match text.strip_prefix('(') {
-            Some(text) => Ok(beside(id(text)?)),
-            None => Ok(Some(id(text)?)),
-        },
-    }
 }
 
 fn describe<'py>(py: Python<'py>, info: &Info) -> PyResult<Bound<'py, PyDict>> {
