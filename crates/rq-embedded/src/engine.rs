@@ -351,11 +351,6 @@ impl State {
         self.keeper.store().map(|store| store.synced_through())
     }
 
-    /// The UUID of the store, where there is one.
-    pub fn uuid(&mut self) -> Option<[u8; 16]> {
-        self.keeper.store().map(|store| store.uuid())
-    }
-
     // ---- changing ----
 
     /// Appends messages, all of them or none.
@@ -484,16 +479,6 @@ impl State {
         self.note(name);
         self.changed();
         Ok(())
-    }
-
-    /// Removes a queue with all that it holds; whether there was one.
-    ///
-    /// # Errors
-    /// As the store says; nothing is removed then.
-    pub fn remove(&mut self, name: &[u8]) -> Result<bool, Error> {
-        let removed = self.keeper.remove(name)?;
-        self.changed();
-        Ok(removed)
     }
 
     /// Wakes the next one in place of one that was woken and goes without taking anything.

@@ -136,19 +136,6 @@ impl Keeper {
         }
         Ok(())
     }
-
-    pub(crate) fn remove(&mut self, name: &[u8]) -> Result<bool, Error> {
-        match self {
-            Keeper::Memory { queues, .. } => Ok(queues.remove(name)),
-            Keeper::File(store) => {
-                let mut record = store.record_for(0)?;
-                let removed = record.remove(name);
-                record.append()?;
-                Ok(removed)
-            }
-            Keeper::Closed { .. } => Err(Error::Closed),
-        }
-    }
 }
 
 /// Bytes of all elements.

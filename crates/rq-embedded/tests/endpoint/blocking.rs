@@ -10,16 +10,7 @@ fn a_time_out_is_a_null() {
     assert_eq!(client.ask("RQ.POP BLOCK 1 q"), Reply::NullArray);
     client.ask("HELLO 3");
     assert_eq!(client.ask("RQ.POP BLOCK 1 KEYS 2 q other"), Reply::Null);
-    assert_eq!(
-        file.owner()
-            .engine()
-            .lock()
-            .unwrap()
-            .queues()
-            .sorted()
-            .count(),
-        0
-    );
+    assert_eq!(file.queues(), 0);
 }
 
 #[test]

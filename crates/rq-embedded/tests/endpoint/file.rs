@@ -56,6 +56,11 @@ impl File {
         self.owner.as_ref().unwrap()
     }
 
+    /// How many queues there are.
+    pub(crate) fn queues(&self) -> usize {
+        self.owner().engine().lock().unwrap().queues().len()
+    }
+
     pub(crate) fn connect(&self) -> Client {
         Client::connect(&self.socket())
     }

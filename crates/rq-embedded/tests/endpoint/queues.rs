@@ -123,16 +123,7 @@ fn looking_changes_nothing() {
         assert_eq!(client.ask(command), Reply::Array(vec![]));
     }
     assert_eq!(client.ask("RQ.POP 9 q").payloads(), ["b", "c", "d"]);
-    assert_eq!(
-        file.owner()
-            .engine()
-            .lock()
-            .unwrap()
-            .queues()
-            .sorted()
-            .count(),
-        1
-    );
+    assert_eq!(file.queues(), 1);
 }
 
 #[test]
@@ -176,16 +167,7 @@ fn what_is_wrong_is_said_and_changes_nothing() {
         let reply = client.ask(command);
         assert!(reply.error().starts_with("ERR "), "{command}: {reply:?}");
     }
-    assert_eq!(
-        file.owner()
-            .engine()
-            .lock()
-            .unwrap()
-            .queues()
-            .sorted()
-            .count(),
-        0
-    );
+    assert_eq!(file.queues(), 0);
 }
 
 #[test]
