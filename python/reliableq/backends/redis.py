@@ -59,8 +59,10 @@ SYNC_CLIENT = "give a redis.Redis, or its URL"
 
 def gone(handle: Handle, ids: Sequence[str], found: Sequence[str]) -> list[str]:
     """Those that were let go, or that the queue does not hold: the reply that said so may have been lost."""
+    missing = list(dict.fromkeys(ids))
+    held = handle.get(missing)
     done = set(found)
-    return [id for id in dict.fromkeys(ids) if id in done or not handle.range(id, id, 1, False)]
+    return [id for id, message in zip(missing, held, strict=True) if id in done or message is None]
 
 
 class RedisQueue:
