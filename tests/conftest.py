@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import reliableq
 from hypothesis import HealthCheck, settings
 
 from tests.support.client import Client
@@ -76,6 +77,23 @@ def client(server: Server) -> Iterator[Client]:
     """A client of the shared server that speaks RESP2."""
     with server.client() as client:
         yield client
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    """Names the shared server to the package."""
+    return f"redis://127.0.0.1:{server.port}"
+
+
+@pytest.fixture
+def rq(url: str) -> Iterator[reliableq.Connection]:
+    with reliableq.connect(url) as connection:
+        yield connection
+
+
+@pytest.fixture
+def queue(rq: reliableq.Connection) -> reliableq.Queue:
+    return rq.queue("q")
 
 
 @pytest.fixture(params=[2, 3], ids=["RESP2", "RESP3"])

@@ -2,29 +2,13 @@
 
 import multiprocessing
 import os
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import reliableq
 
 from tests.file.children import push, push_to
-from tests.support.process import OPEN, Keeper, process
+from tests.support.process import OPEN, process
 from tests.support.wait import DEADLINE
-
-
-@pytest.fixture(params=["owner", "client"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A file that the process which opens it next owns, or that another owns."""
-    url = f"file:{tmp_path}/jobs.rq?timeout=30"
-    if request.param == "owner":
-        yield url
-        return
-    keeper = Keeper()
-    keeper.open(url)
-    yield url
-    keeper.end()
-
 
 CHILD = (
     OPEN

@@ -3,28 +3,11 @@
 import random
 import signal
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
 import reliableq
 
 from tests.support.effort import effort
-from tests.support.process import OPEN, Keeper, process
-
-
-@pytest.fixture(params=["owner", "client"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A file that the process which opens it next owns, or that another owns."""
-    url = f"file:{tmp_path}/jobs.rq?timeout=30"
-    if request.param == "owner":
-        yield url
-        return
-    keeper = Keeper()
-    keeper.open(url)
-    yield url
-    keeper.end()
-
+from tests.support.process import OPEN, process
 
 HAMMERED = (
     """

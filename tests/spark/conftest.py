@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import reliableq
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.support.server import ROOT, Server
+from tests.support.server import ROOT
 
 Read = Callable[..., DataFrame]
 
@@ -46,22 +45,6 @@ def spark(java_home: str, spark_directory: Path) -> Iterator[SparkSession]:
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
-
-
-@pytest.fixture
-def url(server: Server) -> str:
-    return f"redis://127.0.0.1:{server.port}"
-
-
-@pytest.fixture
-def rq(url: str) -> Iterator[reliableq.Connection]:
-    with reliableq.connect(url) as connection:
-        yield connection
-
-
-@pytest.fixture
-def queue(rq: reliableq.Connection) -> reliableq.Queue:
-    return rq.queue("q")
 
 
 @pytest.fixture
