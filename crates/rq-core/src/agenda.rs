@@ -63,6 +63,14 @@ impl<P: Ord + Clone> Agenda<P> {
         Some(place)
     }
 
+    /// Has every place looked at at once.
+    pub fn hasten(&mut self) {
+        for (_, place) in std::mem::take(&mut self.by_time) {
+            self.by_time.insert((0, place));
+        }
+        self.by_place.values_mut().for_each(|time| *time = 0);
+    }
+
     /// Gives every place another name.
     pub fn rename(&mut self, renamed: impl Fn(P) -> P) {
         for (time, place) in std::mem::take(&mut self.by_time) {

@@ -1,15 +1,15 @@
 //! Effects as changes.
 //!
 //! Everything in an effect is checked before the first change: whoever hands in damaged or
-//! foreign bytes gets an error and keeps the queue as it was.
+//! foreign bytes gets an error and keeps the queue as it was. The parts of snapshots are applied in `load`.
 
-use crate::effect::{Deliveries, Effect, Head, Ids, Messages, Names, Remembered};
+use crate::effect::{Again, Effect, Fates, Ids, Names, Storing};
 use crate::error::Error;
+use crate::group::{Fate, Manner};
 use crate::id::Id;
-use crate::outcome::Pushed;
-use crate::producer::Producer;
-use crate::queue::{Expected, Queue, TIME_END};
-use crate::record::Record;
+use crate::outcome::{Pushed, State};
+use crate::queue::{Queue, TIME_END};
+use crate::segment::{LINED, NONE};
 
 /// What the applied effect means for whoever keeps queues.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Applied {
     pub floor: Option<Id>,
 }
 
-fn ensure(holds: bool, otherwise: &'static str) -> Result<(), Error> {
+pub(crate) fn ensure(holds: bool, otherwise: &'static str) -> Result<(), Error> {
     if holds {
         Ok(())
     } else {
@@ -39,68 +39,89 @@ impl Queue {
     ) -> Result<Applied, Error> {
         let effect = Effect::read(head)?;
         let mut applied = Applied::default();
-        let pushed = match effect {
-            Effect::Push(pushed) | Effect::Produce { pushed, .. } => Some(pushed),
-            _ => None,
-        };
-        if let Some(pushed) = pushed {
-            self.ensure_pushed(&pushed, payloads.len() as u64)?;
-            if let Effect::Produce {
-                name,
-                highest,
-                time,
-                ..
-            } = effect
-            {
-                self.apply_producer(&pushed, name, highest, time)?;
+        match effect {
+            Effect::Push(pushed) => {
+                self.ensure_pushed(&pushed, payloads.len() as u64)?;
+                self.append(&pushed, payloads);
+                applied.floor = pushed.raises.then(|| pushed.last());
+                return Ok(applied);
             }
-            self.append(&pushed, payloads);
-            applied.floor = pushed.raises.then(|| pushed.last());
-            return Ok(applied);
+            Effect::Store(stored) => {
+                self.ensure_stored(&stored, payloads.len() as u64)?;
+                self.store(&stored, payloads);
+                applied.floor = stored.pushed.raises.then(|| stored.pushed.last());
+                return Ok(applied);
+            }
+            _ => {}
         }
         ensure(
             payloads.len() == 0,
             "payloads beside an effect that is no push",
         )?;
-        match effect {
-            Effect::Push(_) | Effect::Produce { .. } => {}
-            Effect::Forget(names) => self.apply_forget(names)?,
-            Effect::Producers(producers) => self.apply_producers(producers)?,
-            Effect::Deliver { time, first, count } => {
-                ensure(
-                    count > 0 && count <= self.waiting(),
-                    "it delivers more than waits",
-                )?;
-                ensure(
-                    Some(first) == self.group.first_waiting(&self.store),
-                    "another message waits first",
-                )?;
-                self.ensure_time(time)?;
-                self.deliver(time, count, |_| ());
-            }
-            Effect::Redeliver { time, first, count } => {
-                ensure(
-                    count > 0 && count <= self.delivered(),
-                    "it delivers again more than was delivered",
-                )?;
-                ensure(
-                    Some(first) == self.group.first_delivered(&self.store),
-                    "another message was delivered first",
-                )?;
-                self.ensure_time(time)?;
-                self.redeliver(time, count, |_| ());
-            }
-            Effect::Acknowledge(ids) => self.apply_acknowledge(ids)?,
-            Effect::Head(head) => self.apply_head(&head)?,
-            Effect::Messages(messages) => self.apply_messages(messages)?,
-            Effect::Deliveries(deliveries) => self.apply_deliveries(deliveries)?,
-            Effect::End => self.apply_end()?,
-            Effect::Floor(_) => return Err(Error::BadEffect("a floor is about no queue")),
-        }
+        self.apply_change(effect)?;
         Ok(applied)
     }
 
-    fn ensure_time(&self, time: u64) -> Result<(), Error> {
+    fn apply_change(&mut self, effect: Effect<'_>) -> Result<(), Error> {
+        match effect {
+            Effect::Push(_) | Effect::Store(_) => {}
+            Effect::Duplicates(count) => {
+                let sum = self.counters.duplicates.checked_add(count);
+                self.counters.duplicates =
+                    sum.ok_or(Error::BadEffect("a count that is out of range"))?;
+            }
+            Effect::Forget(tokens, names) => self.apply_forget(tokens, names)?,
+            Effect::Deliver(manner, first, count) => self.apply_deliver(&manner, first, count)?,
+            Effect::Acknowledge(time, ids) => self.apply_acknowledge(time, ids)?,
+            Effect::Again(again, fates) => self.apply_again(&again, fates)?,
+            Effect::Return(returned, fates) => {
+                self.ensure_time(returned.time)?;
+                let entries = self.ensure_fates(fates)?;
+                self.return_all(&returned, &entries);
+            }
+            Effect::Extend(deadline, start, ids) => {
+                ensure(deadline < TIME_END, "its time is out of range")?;
+                let ids = self.ensure_each(ids, |state, _| state == State::Delivered)?;
+                self.extend_all(deadline, start, &ids);
+            }
+            Effect::Remove(time, expired, ids) => self.apply_remove(time, expired, ids)?,
+            Effect::Due(time, count) => {
+                self.ensure_time(time)?;
+                let some = count > 0 && count <= self.scheduled();
+                ensure(some, "more is due than is scheduled")?;
+                self.fall_due(time, count);
+            }
+            Effect::Expire(time, ids) => {
+                self.ensure_time(time)?;
+                let ids = self.ensure_each(ids, |_, record| record == NONE || record == LINED)?;
+                self.bury_waiting(time, &ids);
+            }
+            Effect::Redrive(time, ids) => {
+                self.ensure_time(time)?;
+                let ids = self.ensure_each(ids, |state, _| state == State::Dead)?;
+                self.redrive_all(time, &ids);
+            }
+            Effect::Flush(time, dead) => {
+                self.ensure_time(time)?;
+                self.flush_all(time, dead);
+            }
+            Effect::Trim(time, count) => {
+                self.ensure_time(time)?;
+                let some = count > 0 && count <= self.dead_letters();
+                ensure(some, "more dead letters go than there are")?;
+                self.expected = None;
+                self.trim(time, count);
+                self.clock = time;
+            }
+            Effect::Setup(policy) => self.policy = policy,
+            Effect::Pause(paused) => self.paused = paused,
+            Effect::Part(part) => self.apply_part(part)?,
+            Effect::Floor(_) => return Err(Error::BadEffect("a floor is about no queue")),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn ensure_time(&self, time: u64) -> Result<(), Error> {
         ensure(
             time >= self.clock && time < TIME_END,
             "its time is out of range",
@@ -117,230 +138,166 @@ impl Queue {
         ensure(in_range, "an ID that is out of range")
     }
 
-    fn apply_producer(
-        &mut self,
-        pushed: &Pushed,
-        name: &[u8],
-        highest: u64,
-        time: u64,
-    ) -> Result<(), Error> {
-        let (first, count) = (pushed.first, pushed.count);
-        let known = self.producers.get(name);
-        let before = highest.checked_sub(count);
-        let follows = match known {
-            Some(known) => before == Some(known.highest) && time >= known.time,
-            None => before.is_some(),
-        };
+    fn ensure_stored(&self, stored: &Storing<'_>, payloads: u64) -> Result<(), Error> {
+        let pushed = &stored.pushed;
+        if pushed.count > 0 || stored.duplicates == 0 {
+            self.ensure_pushed(pushed, payloads)?;
+        } else {
+            let nothing = payloads == 0 && !pushed.raises && stored.drops == 0;
+            ensure(nothing, "payloads of a push that stores nothing")?;
+            ensure(
+                pushed.first <= self.last_id,
+                "an ID above the last one made",
+            )?;
+        }
+        self.ensure_time(stored.time)?;
         ensure(
-            follows && time < TIME_END,
-            "a producer's numbers or times that do not follow",
+            stored.due.is_none_or(|due| due < TIME_END),
+            "its time is out of range",
         )?;
-        self.producers.set(
-            name,
-            Producer {
-                highest,
-                first,
-                count,
-                time,
-            },
-        );
+        ensure(stored.drops <= self.waiting(), "it drops more than waits")?;
+        let sum = self.counters.duplicates.checked_add(stored.duplicates);
+        ensure(sum.is_some(), "a count that is out of range")?;
+        let alone = stored.fields.token.is_none() || pushed.count <= 1;
+        ensure(alone, "a token of several messages")?;
+        let known = stored
+            .fields
+            .token
+            .is_some_and(|token| self.tokens.get(token).is_some());
+        ensure(!known || pushed.count == 0, "a token that is known already")?;
+        if let Some((name, highest)) = stored.producer {
+            let before = highest.checked_sub(pushed.count.max(1));
+            let follows = match self.producers.get(name) {
+                Some((known, _)) => before == Some(known.highest),
+                None => before.is_some(),
+            };
+            ensure(follows, "a producer's numbers that do not follow")?;
+        }
         Ok(())
     }
 
-    fn apply_forget(&mut self, names: Names<'_>) -> Result<(), Error> {
+    fn apply_forget(&mut self, tokens: bool, names: Names<'_>) -> Result<(), Error> {
         let mut sorted = Vec::new();
         for name in names {
             let name = name?;
-            ensure(
-                self.producers.get(name).is_some(),
-                "it forgets a producer that is not known",
-            )?;
+            let known = if tokens {
+                self.tokens
+                    .get(name)
+                    .is_some_and(|(_, time)| time.is_some())
+            } else {
+                self.producers.get(name).is_some()
+            };
+            ensure(known, "it forgets a name that is not known")?;
             sorted.push(name);
         }
         ensure(!sorted.is_empty(), "it forgets nobody")?;
         sorted.sort_unstable();
-        ensure(
-            sorted.is_sorted_by(|a, b| a < b),
-            "it forgets a producer twice",
-        )?;
-        sorted
-            .iter()
-            .for_each(|name| _ = self.producers.remove(name));
+        ensure(sorted.is_sorted_by(|a, b| a < b), "it forgets a name twice")?;
+        for name in sorted {
+            if tokens {
+                self.tokens.remove(name);
+            } else {
+                self.producers.remove(name);
+            }
+        }
         Ok(())
     }
 
-    fn apply_acknowledge(&mut self, ids: Ids<'_>) -> Result<(), Error> {
-        let mut sorted = Vec::new();
+    fn apply_deliver(&mut self, manner: &Manner<'_>, first: Id, count: u64) -> Result<(), Error> {
+        ensure(
+            count > 0 && count <= self.waiting(),
+            "it delivers more than waits",
+        )?;
+        ensure(
+            Some(first) == self.group.first_waiting(&self.store),
+            "another message waits first",
+        )?;
+        self.ensure_time(manner.time)?;
+        self.deliver(count, 0, manner, None, |_| ());
+        Ok(())
+    }
+
+    /// IDs that are each there once, in a state that fits.
+    fn ensure_each(
+        &mut self,
+        ids: Ids<'_>,
+        fits: impl Fn(State, u32) -> bool,
+    ) -> Result<Vec<Id>, Error> {
+        let mut found = Vec::new();
         for id in ids {
             let id = id?;
-            ensure(
-                self.group.held(&self.store, id).is_some(),
-                "it acknowledges what is not delivered",
-            )?;
-            sorted.push(id);
+            let place = self.group.find(&self.store, id);
+            let message = place.and_then(|place| self.store.get(place));
+            let message = message.ok_or(Error::BadEffect("a message that is not there"))?;
+            let state = self.group.state(&message);
+            ensure(fits(state, message.record), "a message in another state")?;
+            found.push(id);
         }
-        ensure(!sorted.is_empty(), "it acknowledges nothing")?;
-        sorted.sort_unstable();
-        ensure(
-            sorted.is_sorted_by(|a, b| a < b),
-            "it acknowledges a message twice",
-        )?;
-        self.acknowledge(ids.flatten(), &mut sorted, &mut Vec::new());
+        ensure(!found.is_empty(), "it is about no message")?;
+        ensure_once(found.iter().copied())?;
+        Ok(found)
+    }
+
+    fn ensure_fates(&mut self, fates: Fates<'_>) -> Result<Vec<(Id, Fate)>, Error> {
+        let mut found = Vec::new();
+        for fate in fates {
+            let (id, fate) = fate?;
+            let held = self.group.held(&self.store, id).is_some();
+            ensure(held, "a message that is not delivered")?;
+            found.push((id, fate));
+        }
+        ensure(!found.is_empty(), "it is about no message")?;
+        ensure_once(found.iter().map(|&(id, _)| id))?;
+        Ok(found)
+    }
+
+    fn apply_acknowledge(&mut self, time: Option<u64>, ids: Ids<'_>) -> Result<(), Error> {
+        if let Some(time) = time {
+            self.ensure_time(time)?;
+        }
+        let ids = self.ensure_each(ids, |state, _| state == State::Delivered)?;
+        let receipts = ids.iter().map(|&id| id.into());
+        let time = time.unwrap_or(self.clock);
+        self.settle_all(time, receipts, |_, _| ());
+        self.clock = time;
         Ok(())
     }
 
-    // ---- snapshots ----
-
-    fn apply_head(&mut self, head: &Head) -> Result<(), Error> {
-        let fresh = self.is_empty() && self.store.next_ordinal() == 0 && self.expected.is_none();
-        ensure(fresh, "a snapshot for a queue that is there already")?;
-        ensure(
-            head.last_id.milliseconds < Id::MILLISECONDS_END,
-            "an ID that is out of range",
-        )?;
-        ensure(head.clock < TIME_END, "its time is out of range")?;
-        ensure(
-            head.messages > 0 || head.producers > 0,
-            "a snapshot of nothing",
-        )?;
-        ensure(
-            head.delivered <= head.messages,
-            "more deliveries than messages",
-        )?;
-        self.last_id = head.last_id;
-        self.clock = head.clock;
-        self.counters = head.counters;
-        self.expected = Some(Expected {
-            messages: head.messages,
-            deliveries: head.delivered,
-            producers: head.producers,
-        });
+    fn apply_again(&mut self, again: &Again<'_>, fates: Fates<'_>) -> Result<(), Error> {
+        self.ensure_time(again.time)?;
+        let entries = self.ensure_fates(fates)?;
+        let known = entries
+            .iter()
+            .all(|(_, fate)| !matches!(fate, Fate::Due(_)));
+        ensure(known, "a delivery that is due later")?;
+        let entries: Vec<(Id, bool)> = entries
+            .iter()
+            .map(|&(id, fate)| (id, fate == Fate::Dead))
+            .collect();
+        self.deliver_again(again, &entries, &mut |_| ());
         Ok(())
     }
 
-    fn apply_messages(&mut self, messages: Messages<'_>) -> Result<(), Error> {
-        let expected = self.expected.ok_or(NO_SNAPSHOT)?;
-        ensure(self.delivered() == 0, "messages after deliveries")?;
-        let (mut last, mut count) = (self.last_loaded(), 0u64);
-        for message in messages {
-            let (id, _) = message?;
-            ensure(Some(id) > last, "IDs that do not grow")?;
-            last = Some(id);
-            count += 1;
+    fn apply_remove(&mut self, time: u64, expired: bool, ids: Ids<'_>) -> Result<(), Error> {
+        self.ensure_time(time)?;
+        let ids = self.ensure_each(ids, |_, _| true)?;
+        if expired {
+            self.let_expire(time, &ids);
+            return Ok(());
         }
-        ensure(last <= Some(self.last_id), "an ID above the last one made")?;
-        ensure(
-            count > 0 && count <= expected.messages,
-            "not as many messages as announced",
-        )?;
-        for (id, payload) in messages.flatten() {
-            self.store.append(id, payload);
-        }
-        self.group.appended(count);
-        self.expected = Some(Expected {
-            messages: expected.messages - count,
-            ..expected
-        });
-        Ok(())
-    }
-
-    /// The last ID that was loaded so far.
-    fn last_loaded(&self) -> Option<Id> {
-        let last = self.store.next_ordinal().checked_sub(1)?;
-        let place = self.store.seek(last, &mut crate::store::Hint::default())?;
-        self.store.get(place).map(|message| message.id)
-    }
-
-    fn apply_deliveries(&mut self, deliveries: Deliveries<'_>) -> Result<(), Error> {
-        let expected = self.expected.ok_or(NO_SNAPSHOT)?;
-        ensure(expected.messages == 0, "deliveries before messages")?;
-        let mut ranks = Vec::new();
-        let mut time = self.group.last_time();
-        for delivery in deliveries {
-            let delivery = delivery?;
-            ensure(
-                delivery.time >= time && delivery.time <= self.clock,
-                "a time that is out of range",
-            )?;
-            ensure(
-                delivery.deliveries > 0,
-                "a delivered message that never was",
-            )?;
-            ensure(
-                self.group.is_waiting(&self.store, delivery.rank),
-                "a delivery of what does not wait",
-            )?;
-            time = delivery.time;
-            ranks.push(delivery.rank);
-        }
-        let count = ranks.len() as u64;
-        ensure(
-            count > 0 && count <= expected.deliveries,
-            "not as many deliveries as announced",
-        )?;
-        ranks.sort_unstable();
-        ensure(
-            ranks.is_sorted_by(|a, b| a < b),
-            "a message delivered twice",
-        )?;
-        for d in deliveries.flatten() {
-            let record = Record::new(d.rank, d.time, d.deliveries, d.failures);
-            self.group.load_delivery(&mut self.store, d.rank, record);
-        }
-        self.expected = Some(Expected {
-            deliveries: expected.deliveries - count,
-            ..expected
-        });
-        Ok(())
-    }
-
-    fn apply_producers(&mut self, producers: Remembered<'_>) -> Result<(), Error> {
-        let expected = self.expected.ok_or(NO_SNAPSHOT)?;
-        let all_before = expected.messages == 0 && expected.deliveries == 0;
-        ensure(all_before, "producers before messages or deliveries")?;
-        let (mut last, mut count) = (self.producers.last_name(), 0);
-        for entry in producers {
-            let (name, producer) = entry?;
-            ensure(Some(name) > last, "producers that are not in order")?;
-            let numbers = producer.count > 0 && producer.count <= producer.highest;
-            ensure(
-                numbers && producer.time < TIME_END,
-                "a producer's numbers that are out of range",
-            )?;
-            let ids = producer.first.milliseconds < Id::MILLISECONDS_END
-                && producer
-                    .first
-                    .sequence
-                    .checked_add(producer.count - 1)
-                    .is_some();
-            ensure(ids, "an ID that is out of range")?;
-            last = Some(name);
-            count += 1;
-        }
-        ensure(
-            count > 0 && count <= expected.producers,
-            "not as many producers as announced",
-        )?;
-        for (name, producer) in producers.flatten() {
-            self.producers.set(name, producer);
-        }
-        self.expected = Some(Expected {
-            producers: expected.producers - count,
-            ..expected
-        });
-        Ok(())
-    }
-
-    fn apply_end(&mut self) -> Result<(), Error> {
-        let expected = self.expected.ok_or(NO_SNAPSHOT)?;
-        ensure(
-            expected == Expected::default(),
-            "a snapshot that is not whole",
-        )?;
-        self.group.settle_cursor(&self.store);
         self.expected = None;
+        self.clock = time;
+        self.counters.cancelled += ids.len() as u64;
+        ids.into_iter().for_each(|id| _ = self.remove_one(id, time));
         Ok(())
     }
 }
 
-const NO_SNAPSHOT: Error = Error::BadEffect("a part of a snapshot without its head");
+fn ensure_once(ids: impl Iterator<Item = Id>) -> Result<(), Error> {
+    let mut sorted: Vec<Id> = ids.collect();
+    sorted.sort_unstable();
+    ensure(
+        sorted.is_sorted_by(|a, b| a < b),
+        "a message that is named twice",
+    )
+}

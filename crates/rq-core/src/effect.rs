@@ -4,13 +4,17 @@
 //! applies it reads no clock and makes no choice. It is a short *head*, these bytes, and for a
 //! push the payloads beside it, each a slice of its own. The bytes are specified in
 //! `docs/format.md`; change both together, and raise [`VERSION`] when old readers would misread.
+//!
+//! The parts of snapshots are in `parts`.
 
-use crate::counters::Counters;
 use crate::error::Error;
+use crate::group::{Fate, Manner};
 use crate::id::Id;
-use crate::outcome::Pushed;
-use crate::producer::Producer;
-use crate::record::Record;
+use crate::message::{Fields, put_text, read_text};
+use crate::outcome::{Paused, Pushed};
+use crate::parts::{self, Part};
+use crate::policy::Policy;
+use crate::settle::Cause;
 use crate::varint::{self, Reader};
 
 /// First byte of every effect.
@@ -19,57 +23,120 @@ pub const VERSION: u8 = 1;
 const PUSH: u8 = 1;
 const DELIVER: u8 = 2;
 const ACKNOWLEDGE: u8 = 3;
-const REDELIVER: u8 = 4;
-const PRODUCE: u8 = 5;
+const STORE: u8 = 4;
+const TAKE: u8 = 5;
 const FORGET: u8 = 6;
-const HEAD: u8 = 16;
-const MESSAGES: u8 = 17;
-const DELIVERIES: u8 = 18;
-const END: u8 = 19;
-const PRODUCERS: u8 = 20;
+const FORGET_TOKENS: u8 = 7;
+const ACKNOWLEDGE_AT: u8 = 8;
+const AGAIN: u8 = 9;
+const RETURN: u8 = 10;
+const EXTEND: u8 = 11;
+const REMOVE: u8 = 12;
+const DUE: u8 = 13;
+const EXPIRE: u8 = 14;
+const REDRIVE: u8 = 15;
+const FLUSH: u8 = 33;
+const TRIM: u8 = 34;
+const SETUP: u8 = 35;
+const PAUSE: u8 = 36;
+const DUPLICATES: u8 = 37;
 const FLOOR: u8 = 32;
 
-/// What a snapshot begins with: all of a queue but its messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Head {
-    pub(crate) last_id: Id,
-    pub(crate) clock: u64,
-    pub(crate) messages: u64,
-    pub(crate) delivered: u64,
-    pub(crate) producers: u64,
-    pub(crate) counters: Counters,
+/// A push with options, once it is decided.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Storing<'a> {
+    /// The new messages; none when a token was known, whose message is `first` then.
+    pub(crate) pushed: Pushed,
+    pub(crate) time: u64,
+    /// Settings of a new queue.
+    pub(crate) policy: Option<Policy>,
+    /// Who pushed, and the number of the last element.
+    pub(crate) producer: Option<(&'a [u8], u64)>,
+    /// They wait until then.
+    pub(crate) due: Option<u64>,
+    pub(crate) front: bool,
+    pub(crate) fields: Fields<'a>,
+    /// So many messages were dropped first.
+    pub(crate) drops: u64,
+    /// So many elements were stored before.
+    pub(crate) duplicates: u64,
+}
+
+impl Storing<'_> {
+    pub(crate) fn plain(pushed: Pushed) -> Self {
+        Self {
+            pushed,
+            time: 0,
+            policy: None,
+            producer: None,
+            due: None,
+            front: false,
+            fields: Fields::default(),
+            drops: 0,
+            duplicates: 0,
+        }
+    }
+}
+
+/// Deliveries to another consumer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Again<'a> {
+    pub(crate) time: u64,
+    pub(crate) cause: Cause,
+    pub(crate) lease: u64,
+    pub(crate) consumer: &'a [u8],
+}
+
+/// Deliveries that came to nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Returned<'a> {
+    pub(crate) time: u64,
+    pub(crate) cause: Cause,
+    /// They do not count.
+    pub(crate) silent: bool,
+    /// Of those that are dead; empty: by the cause.
+    pub(crate) reason: &'a [u8],
 }
 
 /// A head that was read; lists are read as they are walked.
 #[derive(Clone, Copy)]
 pub(crate) enum Effect<'a> {
-    /// Messages with consecutive IDs, whose payloads stand beside the head.
+    /// Plain messages with consecutive IDs, whose payloads stand beside the head.
     Push(Pushed),
-    /// The same, by a producer: its name, the number of the last element, and the time.
-    Produce {
-        pushed: Pushed,
-        name: &'a [u8],
-        highest: u64,
-        time: u64,
-    },
-    /// Producers were forgotten.
-    Forget(Names<'a>),
+    /// The same, with options.
+    Store(Storing<'a>),
+    /// Elements were stored before.
+    Duplicates(u64),
+    /// Producers, or tokens, were forgotten.
+    Forget(bool, Names<'a>),
     /// The next waiting messages were delivered.
-    Deliver { time: u64, first: Id, count: u64 },
-    /// Delivered messages were acknowledged.
-    Acknowledge(Ids<'a>),
-    /// The longest delivered messages were delivered again.
-    Redeliver { time: u64, first: Id, count: u64 },
-    /// The first part of a snapshot.
-    Head(Head),
-    /// Messages of a snapshot, in ID order.
-    Messages(Messages<'a>),
-    /// Deliveries of a snapshot, in the order of the delivered list.
-    Deliveries(Deliveries<'a>),
-    /// Producers of a snapshot, by name.
-    Producers(Remembered<'a>),
-    /// The last part of a snapshot.
-    End,
+    Deliver(Manner<'a>, Id, u64),
+    /// Delivered messages were acknowledged, at a time where that matters.
+    Acknowledge(Option<u64>, Ids<'a>),
+    /// Delivered messages were delivered again, or are dead.
+    Again(Again<'a>, Fates<'a>),
+    /// Delivered messages were given back.
+    Return(Returned<'a>, Fates<'a>),
+    /// Leases end at another time; deliveries were begun.
+    Extend(u64, bool, Ids<'a>),
+    /// Messages are gone: cancelled, or expired.
+    Remove(u64, bool, Ids<'a>),
+    /// The first of the schedule were due.
+    Due(u64, u64),
+    /// Waiting messages are dead, since their time to live is over.
+    Expire(u64, Ids<'a>),
+    /// Dead messages wait again.
+    Redrive(u64, Ids<'a>),
+    /// All messages are gone, or all dead ones.
+    Flush(u64, bool),
+    /// The oldest dead letters are gone.
+    Trim(u64, u64),
+    /// Settings were changed.
+    Setup(Policy),
+    /// Pushes or pops are refused, or no longer.
+    Pause(Paused),
+    /// A part of a snapshot.
+    Part(Part<'a>),
     /// The largest ID that the server gave: not about a queue.
     Floor(Id),
 }
@@ -97,10 +164,10 @@ pub enum Scope {
 /// [`Error::BadEffect`] when the head can't be read.
 pub fn scope(head: &[u8]) -> Result<Scope, Error> {
     Ok(match Effect::read(head)? {
-        Effect::Push(_) | Effect::Produce { .. } => Scope::Creates,
-        Effect::Head(_) => Scope::Begins,
-        Effect::Messages(_) | Effect::Deliveries(_) | Effect::Producers(_) => Scope::Continues,
-        Effect::End => Scope::Completes,
+        Effect::Push(_) | Effect::Store(_) | Effect::Setup(_) | Effect::Pause(_) => Scope::Creates,
+        Effect::Part(Part::Head(_)) => Scope::Begins,
+        Effect::Part(Part::End) => Scope::Completes,
+        Effect::Part(_) => Scope::Continues,
         Effect::Floor(id) => Scope::Floor(id),
         _ => Scope::Changes,
     })
@@ -117,18 +184,18 @@ pub fn floor(id: Id) -> Vec<u8> {
 
 // ---- writing ----
 
-fn begin(out: &mut Vec<u8>, kind: u8) {
+pub(crate) fn begin(out: &mut Vec<u8>, kind: u8) {
     out.clear();
     out.extend_from_slice(&[VERSION, kind]);
 }
 
-fn put_id(out: &mut Vec<u8>, id: Id) {
+pub(crate) fn put_id(out: &mut Vec<u8>, id: Id) {
     varint::put(out, id.milliseconds);
     varint::put(out, id.sequence);
 }
 
 /// An ID after another one: few bytes when it is near.
-fn put_id_after(out: &mut Vec<u8>, previous: Id, id: Id) {
+pub(crate) fn put_id_after(out: &mut Vec<u8>, previous: Id, id: Id) {
     let milliseconds = varint::difference(previous.milliseconds, id.milliseconds);
     varint::put(out, milliseconds);
     let from = if milliseconds == 0 {
@@ -137,6 +204,14 @@ fn put_id_after(out: &mut Vec<u8>, previous: Id, id: Id) {
         0
     };
     varint::put(out, varint::difference(from, id.sequence));
+}
+
+fn put_ids(out: &mut Vec<u8>, ids: &[Id]) {
+    let mut previous = Id::default();
+    for &id in ids {
+        put_id_after(out, previous, id);
+        previous = id;
+    }
 }
 
 pub(crate) fn put_push(out: &mut Vec<u8>, pushed: &Pushed) {
@@ -150,146 +225,180 @@ fn put_pushed(out: &mut Vec<u8>, pushed: &Pushed) {
     varint::put(out, pushed.count);
 }
 
-fn put_text(out: &mut Vec<u8>, text: &[u8]) {
-    varint::put(out, text.len() as u64);
-    out.extend_from_slice(text);
+const WITH_POLICY: u8 = 1;
+const WITH_PRODUCER: u8 = 2;
+const WITH_DUE: u8 = 4;
+const IN_FRONT: u8 = 8;
+const WITH_FIELDS: u8 = 16;
+const WITH_DROPS: u8 = 32;
+const WITH_DUPLICATES: u8 = 64;
+
+fn flag(holds: bool, flag: u8) -> u8 {
+    if holds { flag } else { 0 }
 }
 
-pub(crate) fn put_produce(
-    out: &mut Vec<u8>,
-    pushed: &Pushed,
-    name: &[u8],
-    highest: u64,
-    time: u64,
-) {
-    begin(out, PRODUCE);
-    put_pushed(out, pushed);
-    put_text(out, name);
-    varint::put(out, highest);
-    varint::put(out, time);
+pub(crate) fn put_store(out: &mut Vec<u8>, stored: &Storing<'_>) {
+    begin(out, STORE);
+    put_pushed(out, &stored.pushed);
+    varint::put(out, stored.time);
+    out.push(
+        flag(stored.policy.is_some(), WITH_POLICY)
+            | flag(stored.producer.is_some(), WITH_PRODUCER)
+            | flag(stored.due.is_some(), WITH_DUE)
+            | flag(stored.front, IN_FRONT)
+            | flag(!stored.fields.is_plain(), WITH_FIELDS)
+            | flag(stored.drops > 0, WITH_DROPS)
+            | flag(stored.duplicates > 0, WITH_DUPLICATES),
+    );
+    if let Some(policy) = &stored.policy {
+        policy.put(out);
+    }
+    if let Some((name, highest)) = stored.producer {
+        put_text(out, name);
+        varint::put(out, highest);
+    }
+    if let Some(due) = stored.due {
+        varint::put(out, due);
+    }
+    stored.fields.put(out);
+    for number in [stored.drops, stored.duplicates] {
+        if number > 0 {
+            varint::put(out, number);
+        }
+    }
 }
 
-pub(crate) fn put_forget<'a>(out: &mut Vec<u8>, names: impl Iterator<Item = &'a [u8]>) {
-    begin(out, FORGET);
-    names.for_each(|name| put_text(out, name));
-}
-
-fn put_run(out: &mut Vec<u8>, kind: u8, time: u64, first: Id, count: u64) {
-    begin(out, kind);
-    varint::put(out, time);
-    put_id(out, first);
+pub(crate) fn put_duplicates(out: &mut Vec<u8>, count: u64) {
+    begin(out, DUPLICATES);
     varint::put(out, count);
 }
 
-pub(crate) fn put_deliver(out: &mut Vec<u8>, time: u64, first: Id, count: u64) {
-    put_run(out, DELIVER, time, first, count);
+pub(crate) fn put_forget<'a>(
+    out: &mut Vec<u8>,
+    tokens: bool,
+    names: impl Iterator<Item = &'a [u8]>,
+) {
+    begin(out, if tokens { FORGET_TOKENS } else { FORGET });
+    names.for_each(|name| put_text(out, name));
 }
 
-pub(crate) fn put_redeliver(out: &mut Vec<u8>, time: u64, first: Id, count: u64) {
-    put_run(out, REDELIVER, time, first, count);
+const NO_ACK: u8 = 1;
+const PREFETCHED: u8 = 2;
+
+pub(crate) fn put_deliver(out: &mut Vec<u8>, manner: &Manner<'_>, first: Id, count: u64) {
+    let plain =
+        manner.lease == 0 && manner.consumer.is_empty() && !manner.no_ack && !manner.prefetched;
+    begin(out, if plain { DELIVER } else { TAKE });
+    varint::put(out, manner.time);
+    put_id(out, first);
+    varint::put(out, count);
+    if !plain {
+        out.push(flag(manner.no_ack, NO_ACK) | flag(manner.prefetched, PREFETCHED));
+        varint::put(out, manner.lease);
+        put_text(out, manner.consumer);
+    }
 }
 
 pub(crate) fn put_acknowledge(out: &mut Vec<u8>, ids: &[Id]) {
     begin(out, ACKNOWLEDGE);
+    put_ids(out, ids);
+}
+
+pub(crate) fn put_acknowledge_at(out: &mut Vec<u8>, time: u64, ids: &[Id]) {
+    begin(out, ACKNOWLEDGE_AT);
+    varint::put(out, time);
+    put_ids(out, ids);
+}
+
+pub(crate) fn put_again(out: &mut Vec<u8>, again: &Again<'_>, entries: &[(Id, bool)]) {
+    begin(out, AGAIN);
+    varint::put(out, again.time);
+    out.push(again.cause.number());
+    varint::put(out, again.lease);
+    put_text(out, again.consumer);
     let mut previous = Id::default();
-    for &id in ids {
+    for &(id, dead) in entries {
         put_id_after(out, previous, id);
+        varint::put(out, u64::from(dead));
         previous = id;
     }
 }
 
-pub(crate) fn put_head(out: &mut Vec<u8>, head: &Head) {
-    begin(out, HEAD);
-    put_id(out, head.last_id);
-    varint::put(out, head.clock);
-    varint::put(out, head.messages);
-    varint::put(out, head.delivered);
-    varint::put(out, head.producers);
-    (head.counters.values().iter()).for_each(|&value| varint::put(out, value));
+pub(crate) fn put_returned(out: &mut Vec<u8>, returned: &Returned<'_>, entries: &[(Id, Fate)]) {
+    begin(out, RETURN);
+    varint::put(out, returned.time);
+    out.push(returned.cause.number());
+    out.push(u8::from(returned.silent));
+    put_text(out, returned.reason);
+    let mut previous = Id::default();
+    for &(id, fate) in entries {
+        put_id_after(out, previous, id);
+        let fate = match fate {
+            Fate::Waiting => 0,
+            Fate::Dead => 1,
+            Fate::Due(due) => due.saturating_sub(returned.time).saturating_add(1),
+        };
+        varint::put(out, fate);
+        previous = id;
+    }
 }
 
-pub(crate) fn put_end(out: &mut Vec<u8>) {
-    begin(out, END);
+pub(crate) fn put_extend(out: &mut Vec<u8>, deadline: u64, start: bool, ids: &[Id]) {
+    begin(out, EXTEND);
+    varint::put(out, deadline);
+    out.push(u8::from(start));
+    put_ids(out, ids);
 }
 
-/// Writes lists of a snapshot, part by part.
-pub(crate) struct Parts<'a, F: FnMut(&[u8])> {
-    out: &'a mut Vec<u8>,
-    kind: u8,
-    limit: usize,
-    previous: (Id, u64, u64),
-    emit: F,
+pub(crate) fn put_remove(out: &mut Vec<u8>, time: u64, expired: bool, ids: &[Id]) {
+    begin(out, REMOVE);
+    varint::put(out, time);
+    out.push(u8::from(expired));
+    put_ids(out, ids);
 }
 
-impl<'a, F: FnMut(&[u8])> Parts<'a, F> {
-    pub(crate) fn messages(out: &'a mut Vec<u8>, limit: usize, emit: F) -> Self {
-        Self::new(out, MESSAGES, limit, emit)
-    }
+pub(crate) fn put_due(out: &mut Vec<u8>, time: u64, count: u64) {
+    begin(out, DUE);
+    varint::put(out, time);
+    varint::put(out, count);
+}
 
-    pub(crate) fn producers(out: &'a mut Vec<u8>, limit: usize, emit: F) -> Self {
-        Self::new(out, PRODUCERS, limit, emit)
-    }
+pub(crate) fn put_expired(out: &mut Vec<u8>, time: u64, ids: &[Id]) {
+    begin(out, EXPIRE);
+    varint::put(out, time);
+    put_ids(out, ids);
+}
 
-    pub(crate) fn deliveries(out: &'a mut Vec<u8>, limit: usize, emit: F) -> Self {
-        Self::new(out, DELIVERIES, limit, emit)
-    }
+pub(crate) fn put_redrive(out: &mut Vec<u8>, time: u64, ids: &[Id]) {
+    begin(out, REDRIVE);
+    varint::put(out, time);
+    put_ids(out, ids);
+}
 
-    fn new(out: &'a mut Vec<u8>, kind: u8, limit: usize, emit: F) -> Self {
-        begin(out, kind);
-        let previous = (Id::default(), 0, 0);
-        Self {
-            out,
-            kind,
-            limit,
-            previous,
-            emit,
-        }
-    }
+pub(crate) fn put_flush(out: &mut Vec<u8>, time: u64, dead: bool) {
+    begin(out, FLUSH);
+    varint::put(out, time);
+    out.push(u8::from(dead));
+}
 
-    pub(crate) fn put_message(&mut self, id: Id, payload: &[u8]) {
-        put_id_after(self.out, self.previous.0, id);
-        self.previous.0 = id;
-        varint::put(self.out, payload.len() as u64);
-        self.out.extend_from_slice(payload);
-        self.cut();
-    }
+pub(crate) fn put_trim(out: &mut Vec<u8>, time: u64, count: u64) {
+    begin(out, TRIM);
+    varint::put(out, time);
+    varint::put(out, count);
+}
 
-    /// A delivery of the message that is the `rank`-th of the snapshot.
-    pub(crate) fn put_delivery(&mut self, rank: u64, record: &Record) {
-        varint::put(self.out, varint::difference(self.previous.1, rank));
-        varint::put(self.out, varint::difference(self.previous.2, record.time()));
-        varint::put(self.out, u64::from(record.deliveries));
-        varint::put(self.out, u64::from(record.failures));
-        (self.previous.1, self.previous.2) = (rank, record.time());
-        self.cut();
-    }
+pub(crate) fn put_policy(out: &mut Vec<u8>, policy: &Policy) {
+    begin(out, SETUP);
+    policy.put(out);
+}
 
-    pub(crate) fn put_producer(&mut self, name: &[u8], producer: &Producer) {
-        put_text(self.out, name);
-        varint::put(self.out, producer.highest);
-        put_id(self.out, producer.first);
-        varint::put(self.out, producer.count);
-        varint::put(self.out, producer.time);
-        self.cut();
-    }
+pub(crate) fn put_paused(out: &mut Vec<u8>, paused: Paused) {
+    begin(out, PAUSE);
+    out.push(paused_byte(paused));
+}
 
-    fn cut(&mut self) {
-        if self.out.len() >= self.limit {
-            self.flush();
-        }
-    }
-
-    fn flush(&mut self) {
-        if self.out.len() > 2 {
-            (self.emit)(self.out);
-        }
-        begin(self.out, self.kind);
-        self.previous = (Id::default(), 0, 0);
-    }
-
-    pub(crate) fn finish(mut self) {
-        self.flush();
-    }
+pub(crate) fn paused_byte(paused: Paused) -> u8 {
+    u8::from(paused.push) | u8::from(paused.pop) << 1
 }
 
 // ---- reading ----
@@ -301,32 +410,49 @@ impl<'a> Effect<'a> {
             return Err(Error::BadEffect("its version is not known here"));
         }
         let kind = reader.byte()?;
+        if let Some(part) = parts::read(kind, &mut reader)? {
+            return Ok(Effect::Part(part));
+        }
+        let reader = &mut reader;
         let effect = match kind {
-            PUSH => Effect::Push(read_pushed(&mut reader)?),
-            PRODUCE => Effect::Produce {
-                pushed: read_pushed(&mut reader)?,
-                name: read_text(&mut reader)?,
-                highest: reader.number()?,
-                time: reader.number()?,
-            },
-            FORGET => return Ok(Effect::Forget(Names(reader))),
-            PRODUCERS => return Ok(Effect::Producers(Remembered(reader))),
-            DELIVER | REDELIVER => {
-                let time = reader.number()?;
-                let (first, count) = (read_id(&mut reader)?, reader.number()?);
-                if kind == DELIVER {
-                    Effect::Deliver { time, first, count }
-                } else {
-                    Effect::Redeliver { time, first, count }
-                }
+            PUSH => Effect::Push(read_pushed(reader)?),
+            STORE => Effect::Store(read_store(reader)?),
+            DUPLICATES => Effect::Duplicates(reader.number()?),
+            FORGET | FORGET_TOKENS => {
+                return Ok(Effect::Forget(kind == FORGET_TOKENS, Names(*reader)));
             }
-            ACKNOWLEDGE => return Ok(Effect::Acknowledge(Ids(reader, Id::default()))),
-            HEAD => Effect::Head(read_head(&mut reader)?),
-            MESSAGES => return Ok(Effect::Messages(Messages(reader, Id::default()))),
-            DELIVERIES => return Ok(Effect::Deliveries(Deliveries(reader, 0, 0))),
-            END => Effect::End,
+            DELIVER | TAKE => read_deliver(reader, kind == TAKE)?,
+            ACKNOWLEDGE => return Ok(Effect::Acknowledge(None, ids(reader))),
+            ACKNOWLEDGE_AT => {
+                let time = reader.number()?;
+                return Ok(Effect::Acknowledge(Some(time), ids(reader)));
+            }
+            AGAIN => return read_again(reader),
+            RETURN => return read_returned(reader),
+            EXTEND => {
+                let (deadline, start) = (reader.number()?, read_flag(reader)?);
+                return Ok(Effect::Extend(deadline, start, ids(reader)));
+            }
+            REMOVE => {
+                let (time, expired) = (reader.number()?, read_flag(reader)?);
+                return Ok(Effect::Remove(time, expired, ids(reader)));
+            }
+            EXPIRE | REDRIVE => {
+                let (time, ids) = (reader.number()?, ids);
+                let ids = ids(reader);
+                return Ok(if kind == EXPIRE {
+                    Effect::Expire(time, ids)
+                } else {
+                    Effect::Redrive(time, ids)
+                });
+            }
+            DUE => Effect::Due(reader.number()?, reader.number()?),
+            TRIM => Effect::Trim(reader.number()?, reader.number()?),
+            FLUSH => Effect::Flush(reader.number()?, read_flag(reader)?),
+            SETUP => Effect::Setup(Policy::read(reader)?),
+            PAUSE => Effect::Pause(read_paused(reader)?),
             FLOOR => {
-                let id = read_id(&mut reader)?;
+                let id = read_id(reader)?;
                 if id.milliseconds >= Id::MILLISECONDS_END {
                     return Err(Error::BadEffect("an ID that is out of range"));
                 }
@@ -339,29 +465,133 @@ impl<'a> Effect<'a> {
     }
 }
 
-fn read_id(reader: &mut Reader<'_>) -> Result<Id, Error> {
+pub(crate) fn read_paused(reader: &mut Reader<'_>) -> Result<Paused, Error> {
+    match reader.byte()? {
+        byte @ 0..4 => Ok(Paused {
+            push: byte & 1 != 0,
+            pop: byte & 2 != 0,
+        }),
+        _ => Err(Error::BadEffect(
+            "a pause of something that is not known here",
+        )),
+    }
+}
+
+pub(crate) fn read_flag(reader: &mut Reader<'_>) -> Result<bool, Error> {
+    match reader.byte()? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Error::BadEffect("a flag that is neither 0 nor 1")),
+    }
+}
+
+pub(crate) fn read_id(reader: &mut Reader<'_>) -> Result<Id, Error> {
     Ok(Id::new(reader.number()?, reader.number()?))
 }
 
 fn read_pushed(reader: &mut Reader<'_>) -> Result<Pushed, Error> {
-    let raises = match reader.byte()? {
-        0 => false,
-        1 => true,
-        _ => return Err(Error::BadEffect("a flag that is neither 0 nor 1")),
-    };
     Ok(Pushed {
-        raises,
+        raises: read_flag(reader)?,
         first: read_id(reader)?,
         count: reader.number()?,
     })
 }
 
-fn read_text<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Error> {
-    let length = reader.number()?;
-    reader.bytes(length)
+fn read_store<'a>(reader: &mut Reader<'a>) -> Result<Storing<'a>, Error> {
+    let mut stored = Storing::plain(read_pushed(reader)?);
+    stored.time = reader.number()?;
+    let flags = reader.byte()?;
+    if flags >= 128 {
+        return Err(Error::BadEffect(
+            "options of a push that are not known here",
+        ));
+    }
+    let has = |flag: u8| flags & flag != 0;
+    stored.front = has(IN_FRONT);
+    if has(WITH_POLICY) {
+        stored.policy = Some(Policy::read(reader)?);
+    }
+    if has(WITH_PRODUCER) {
+        stored.producer = Some((read_text(reader)?, reader.number()?));
+    }
+    if has(WITH_DUE) {
+        stored.due = Some(reader.number()?);
+    }
+    if has(WITH_FIELDS) {
+        stored.fields = Fields::read(reader)?;
+    }
+    for (flag, number) in [
+        (WITH_DROPS, &mut stored.drops),
+        (WITH_DUPLICATES, &mut stored.duplicates),
+    ] {
+        if has(flag) {
+            *number = reader.number()?;
+            if *number == 0 {
+                return Err(Error::BadEffect("a count of nothing"));
+            }
+        }
+    }
+    Ok(stored)
 }
 
-fn read_id_after(reader: &mut Reader<'_>, previous: Id) -> Result<Id, Error> {
+fn read_deliver<'a>(reader: &mut Reader<'a>, with_options: bool) -> Result<Effect<'a>, Error> {
+    let mut manner = Manner {
+        time: reader.number()?,
+        ..Manner::default()
+    };
+    let (first, count) = (read_id(reader)?, reader.number()?);
+    if with_options {
+        let flags = reader.byte()?;
+        manner.no_ack = flags & NO_ACK != 0;
+        manner.prefetched = flags & PREFETCHED != 0;
+        manner.lease = reader.number()?;
+        manner.consumer = read_text(reader)?;
+        if flags >= 4 || manner.lease >= Id::MILLISECONDS_END {
+            return Err(Error::BadEffect(
+                "options of a delivery that are out of range",
+            ));
+        }
+    }
+    Ok(Effect::Deliver(manner, first, count))
+}
+
+fn read_cause(reader: &mut Reader<'_>) -> Result<Cause, Error> {
+    Cause::of(reader.byte()?).ok_or(Error::BadEffect("a cause that is not known here"))
+}
+
+fn read_again<'a>(reader: &mut Reader<'a>) -> Result<Effect<'a>, Error> {
+    let again = Again {
+        time: reader.number()?,
+        cause: read_cause(reader)?,
+        lease: reader.number()?,
+        consumer: read_text(reader)?,
+    };
+    if again.lease >= Id::MILLISECONDS_END || !matches!(again.cause, Cause::Recover | Cause::Claim)
+    {
+        return Err(Error::BadEffect(
+            "options of a delivery that are out of range",
+        ));
+    }
+    Ok(Effect::Again(
+        again,
+        Fates(*reader, Id::default(), again.time),
+    ))
+}
+
+fn read_returned<'a>(reader: &mut Reader<'a>) -> Result<Effect<'a>, Error> {
+    let returned = Returned {
+        time: reader.number()?,
+        cause: read_cause(reader)?,
+        silent: read_flag(reader)?,
+        reason: read_text(reader)?,
+    };
+    Ok(Effect::Return(
+        returned,
+        Fates(*reader, Id::default(), returned.time),
+    ))
+}
+
+pub(crate) fn read_id_after(reader: &mut Reader<'_>, previous: Id) -> Result<Id, Error> {
     let difference = reader.number()?;
     let from = if difference == 0 {
         previous.sequence
@@ -374,22 +604,8 @@ fn read_id_after(reader: &mut Reader<'_>, previous: Id) -> Result<Id, Error> {
     ))
 }
 
-fn read_head(reader: &mut Reader<'_>) -> Result<Head, Error> {
-    let last_id = read_id(reader)?;
-    let (clock, messages) = (reader.number()?, reader.number()?);
-    let (delivered, producers) = (reader.number()?, reader.number()?);
-    let mut values = [0; Counters::NAMES.len()];
-    for value in &mut values {
-        *value = reader.number()?;
-    }
-    Ok(Head {
-        last_id,
-        clock,
-        messages,
-        delivered,
-        producers,
-        counters: Counters::from_values(values),
-    })
+fn ids<'a>(reader: &Reader<'a>) -> Ids<'a> {
+    Ids(*reader, Id::default())
 }
 
 /// A list of IDs.
@@ -407,6 +623,29 @@ impl Iterator for Ids<'_> {
     }
 }
 
+/// A list of IDs, and where each goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Fates<'a>(Reader<'a>, Id, u64);
+
+impl Iterator for Fates<'_> {
+    type Item = Result<(Id, Fate), Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        (self.0.left() > 0).then(|| {
+            self.1 = read_id_after(&mut self.0, self.1)?;
+            let fate = match self.0.number()? {
+                0 => Fate::Waiting,
+                1 => Fate::Dead,
+                number => match self.2.checked_add(number - 1) {
+                    Some(due) if due < Id::MILLISECONDS_END => Fate::Due(due),
+                    _ => return Err(Error::BadEffect("a time that is out of range")),
+                },
+            };
+            Ok((self.1, fate))
+        })
+    }
+}
+
 /// A list of names.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'a>(Reader<'a>);
@@ -416,73 +655,5 @@ impl<'a> Iterator for Names<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         (self.0.left() > 0).then(|| read_text(&mut self.0))
-    }
-}
-
-/// Producers of a snapshot.
-#[derive(Clone, Copy)]
-pub(crate) struct Remembered<'a>(Reader<'a>);
-
-impl<'a> Iterator for Remembered<'a> {
-    type Item = Result<(&'a [u8], Producer), Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        (self.0.left() > 0).then(|| {
-            let name = read_text(&mut self.0)?;
-            let producer = Producer {
-                highest: self.0.number()?,
-                first: read_id(&mut self.0)?,
-                count: self.0.number()?,
-                time: self.0.number()?,
-            };
-            Ok((name, producer))
-        })
-    }
-}
-
-/// Messages of a snapshot.
-#[derive(Clone, Copy)]
-pub(crate) struct Messages<'a>(Reader<'a>, Id);
-
-impl<'a> Iterator for Messages<'a> {
-    type Item = Result<(Id, &'a [u8]), Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        (self.0.left() > 0).then(|| {
-            self.1 = read_id_after(&mut self.0, self.1)?;
-            let length = self.0.number()?;
-            Ok((self.1, self.0.bytes(length)?))
-        })
-    }
-}
-
-/// Deliveries of a snapshot.
-#[derive(Clone, Copy)]
-pub(crate) struct Deliveries<'a>(Reader<'a>, u64, u64);
-
-/// One delivery of a snapshot: the message's rank, and its record's numbers.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LoadedDelivery {
-    pub(crate) rank: u64,
-    pub(crate) time: u64,
-    pub(crate) deliveries: u32,
-    pub(crate) failures: u16,
-}
-
-impl Iterator for Deliveries<'_> {
-    type Item = Result<LoadedDelivery, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let too_many = Error::BadEffect("a count of deliveries that is out of range");
-        (self.0.left() > 0).then(|| {
-            self.1 = varint::advance(self.1, self.0.number()?);
-            self.2 = varint::advance(self.2, self.0.number()?);
-            Ok(LoadedDelivery {
-                rank: self.1,
-                time: self.2,
-                deliveries: u32::try_from(self.0.number()?).map_err(|_| too_many.clone())?,
-                failures: u16::try_from(self.0.number()?).map_err(|_| too_many)?,
-            })
-        })
     }
 }

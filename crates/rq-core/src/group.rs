@@ -1,28 +1,44 @@
-//! A group: a cursor over the store, and what it knows of the messages it was given.
+//! A group: a cursor over the store, and where each message stands.
 //!
 //! A queue has one group, the default one. Everything about waiting and delivery is here and
 //! takes the store as an argument, so that further groups over the same store are more of these.
 //! (The record numbers of the default group lie in the segments, where finding them costs
 //! nothing; those of further groups will lie beside.)
 //!
-//! Invariants: a message without record whose ordinal is at or above the cursor is waiting;
-//! below the cursor every message has a record; the delivered list holds each record once, its
-//! times never fall, and each record is the one that its message's slot names.
+//! Invariants: a message without record or mark whose ordinal is at or above the cursor is waiting, and below the cursor
+//! there is none; a marked message is in the schedule or in a lane, by its mark; a record's place says which of delivered lists,
+//! lanes, schedule and letters knows the message, and it is the record that its message's slot names; `expiring`
+//! holds the messages with a time to live that were never delivered and are not dead.
 
+use crate::consumer::Consumers;
+use crate::dead::{Letter, Letters};
 use crate::delivered::Delivered;
 use crate::id::Id;
+use crate::index::Index;
 use crate::invariants::ensure;
-use crate::record::{Record, Records};
-use crate::segment::{GONE, NONE};
+use crate::lane::{Entry, Lanes, Part};
+use crate::outcome::State;
+use crate::record::{HELD, PREFETCHED, Place as Standing, Record, Records};
+use crate::segment::{GONE, LINED, NONE, SCHEDULED, is_record};
 use crate::store::{Hint, Place, Store, Stored};
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Group {
-    /// Ordinal at or above which messages may be waiting.
+    /// Ordinal at or above which plain messages may be waiting.
     cursor: u64,
-    waiting: u64,
-    records: Records,
-    delivered: Delivered,
+    /// Messages that wait in the order of their IDs.
+    plain: u64,
+    pub(crate) lanes: Lanes,
+    /// What is due later, by time. Messages that were cancelled before their first delivery leave their pair behind.
+    pub(crate) schedule: Index,
+    /// Such pairs.
+    stale: usize,
+    /// When times to live are over.
+    pub(crate) expiring: Index,
+    pub(crate) records: Records,
+    pub(crate) delivered: Delivered,
+    pub(crate) consumers: Consumers,
+    pub(crate) letters: Letters,
     /// Where pops go on.
     pop_hint: Hint,
     /// Where acknowledgements go on.
@@ -32,94 +48,308 @@ pub(crate) struct Group {
     settled: Id,
 }
 
+/// How messages are delivered.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Manner<'a> {
+    pub(crate) time: u64,
+    /// Milliseconds of the lease; 0: without end.
+    pub(crate) lease: u64,
+    /// Who takes them; empty for nobody by name.
+    pub(crate) consumer: &'a [u8],
+    pub(crate) prefetched: bool,
+    /// They are let go at once.
+    pub(crate) no_ack: bool,
+}
+
+/// Where a message that is given back goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Waiting,
+    Dead,
+    /// It waits until then.
+    Due(u64),
+}
+
+/// What waits next.
+#[derive(Debug, Clone, Copy)]
+enum Next {
+    Plain(Place),
+    Lane(u8, Part, u64),
+}
+
+/// Whether the entry of a lane is good; see `lane`.
+fn is_good(store: &Store, records: &Records, ordinal: u64, redriven: bool) -> bool {
+    let Some(place) = store.at(ordinal, &mut Hint::default()) else {
+        return false;
+    };
+    let number = store.record(place);
+    if redriven {
+        records
+            .get(number)
+            .is_some_and(|record| record.place == Standing::Redriven)
+    } else {
+        number == LINED
+    }
+}
+
 impl Group {
     /// Makes a group without messages as a new one is.
     pub(crate) fn renew(&mut self) {
         let records = std::mem::take(&mut self.records).renewed();
+        let delivered = std::mem::take(&mut self.delivered).renewed();
         *self = Self {
             records,
+            delivered,
             ..Self::default()
         };
     }
 
     pub(crate) fn waiting(&self) -> u64 {
-        self.waiting
+        self.plain + self.lanes.live()
     }
 
     pub(crate) fn delivered(&self) -> u64 {
-        self.records.live() as u64
+        self.delivered.count()
+    }
+
+    pub(crate) fn scheduled(&self) -> u64 {
+        (self.schedule.len() - self.stale) as u64
     }
 
     pub(crate) fn heap(&self) -> usize {
         self.records.heap()
+            + self.lanes.heap()
+            + self.schedule.heap()
+            + self.expiring.heap()
+            + self.delivered.heap()
+            + self.consumers.heap()
+            + self.letters.heap()
     }
 
-    /// Messages were appended to the store.
+    // ---- arriving ----
+
+    /// Plain messages were appended to the store.
     pub(crate) fn appended(&mut self, count: u64) {
-        self.waiting += count;
+        self.plain += count;
+    }
+
+    /// A message that was appended with the mark [`SCHEDULED`] is due at a time.
+    pub(crate) fn schedule(&mut self, ordinal: u64, due: u64) {
+        self.schedule.insert(due, ordinal);
+    }
+
+    /// A message joins the tail of its lane, which [`LINED`] or its record says.
+    fn join(&mut self, store: &Store, priority: u8, ordinal: u64, redriven: bool) {
+        let barrier = if priority == 0 {
+            store.next_ordinal()
+        } else {
+            0
+        };
+        self.lanes.push_line(
+            priority,
+            Entry {
+                ordinal,
+                barrier,
+                redriven,
+            },
+        );
+    }
+
+    /// A message that was appended with the mark [`LINED`] goes to the tail of its lane.
+    pub(crate) fn line_up(&mut self, store: &Store, priority: u8, ordinal: u64) {
+        self.join(store, priority, ordinal, false);
     }
 
     // ---- delivering ----
 
-    /// Delivers the next `count` waiting messages, which exist.
-    pub(crate) fn pop(
+    /// The first plain message.
+    fn next_plain(&mut self, store: &Store) -> Option<Place> {
+        if self.plain == 0 {
+            return None;
+        }
+        let place = store.seek(self.cursor, &mut self.pop_hint)?;
+        store.plain_from(place)
+    }
+
+    fn next(&mut self, store: &Store) -> Option<Next> {
+        if self.lanes.live() == 0 {
+            return self.next_plain(store).map(Next::Plain);
+        }
+        let (records, lanes) = (&self.records, &mut self.lanes);
+        let good = |ordinal, redriven| is_good(store, records, ordinal, redriven);
+        if let Some(priority) = lanes.highest()
+            && let Some((part, entry)) = lanes.next(priority, good)
+        {
+            return Some(Next::Lane(priority, part, entry.ordinal));
+        }
+        let Some((part, entry)) = lanes.next(0, good) else {
+            return self.next_plain(store).map(Next::Plain);
+        };
+        let lane = Next::Lane(0, part, entry.ordinal);
+        if part != Part::Line {
+            return Some(lane);
+        }
+        let plain = self.next_plain(store);
+        let ordinal = plain.and_then(|place| store.get(place)).map(|m| m.ordinal);
+        match (plain, ordinal) {
+            (Some(place), Some(ordinal)) if ordinal < entry.barrier => Some(Next::Plain(place)),
+            _ => Some(lane),
+        }
+    }
+
+    /// The message that is delivered next.
+    pub(crate) fn peek<'a>(&mut self, store: &'a Store) -> Option<Stored<'a>> {
+        match self.next(store)? {
+            Next::Plain(place) => store.get(place),
+            Next::Lane(_, _, ordinal) => store.of(ordinal),
+        }
+    }
+
+    /// Delivers waiting messages in their order, up to `count`, as long as `wanted` says so of each before. Those that are
+    /// let go at once are shown to `leave`, too. Tells how many.
+    pub(crate) fn deliver(
         &mut self,
         store: &mut Store,
-        time: u64,
         count: u64,
-        mut visit: impl FnMut(Stored<'_>),
-    ) {
-        let mut place = store.seek(self.cursor, &mut self.pop_hint);
-        let mut previous = None;
-        let mut left = count;
-        while let (Some(here), true) = (place, left > 0) {
-            if store.record(here) == NONE
-                && let Some(message) = store.get_after(here, previous)
-            {
-                let record = Record::new(message.ordinal, time, 1, 0);
-                self.cursor = message.ordinal + 1;
-                previous = Some((here, message.id));
-                visit(message);
-                let number = self.delivered.push(&mut self.records, record);
-                store.set_record(here, number);
-                left -= 1;
-            }
-            place = store.after(here);
-        }
-        self.waiting -= count - left;
-    }
-
-    /// The first `count` delivered messages, if each was last delivered at `until` or before.
-    pub(crate) fn due(&self, until: u64, count: u64) -> u64 {
-        let records = (self.delivered.iter(&self.records))
-            .take(usize::try_from(count).unwrap_or(usize::MAX))
-            .take_while(|&n| self.records.get(n).is_some_and(|r| r.time() <= until));
-        records.count() as u64
-    }
-
-    /// Delivers the first `count` delivered messages again, which exist: they move to the tail.
-    pub(crate) fn redeliver(
-        &mut self,
-        store: &Store,
-        time: u64,
-        count: u64,
-        mut visit: impl FnMut(Stored<'_>, u32),
-    ) {
-        let mut hint = Hint::default();
-        for _ in 0..count {
-            let Some(number) = self.delivered.head() else {
-                return;
+        manner: &Manner<'_>,
+        mut wanted: impl FnMut(&Stored<'_>) -> bool,
+        mut visit: impl FnMut(&Stored<'_>, &Record),
+    ) -> u64 {
+        let (mut done, mut previous, mut plain) = (0, None, None);
+        while done < count {
+            let next = if self.lanes.live() == 0 {
+                plain = match plain.take() {
+                    Some(place) => store.plain_from(place),
+                    None => self.next_plain(store),
+                };
+                plain.map(Next::Plain)
+            } else {
+                self.next(store)
             };
-            self.delivered.move_to_tail(&mut self.records, number);
-            if let Some(record) = self.records.get_mut(number) {
-                record.set_time(time);
-                record.deliveries = record.deliveries.saturating_add(1);
-                record.failures = record.failures.saturating_add(1);
-                let (ordinal, deliveries) = (record.ordinal(), record.deliveries);
-                if let Some(message) = store.seek(ordinal, &mut hint).and_then(|p| store.get(p)) {
-                    visit(message, deliveries);
-                }
+            let Some(next) = next else {
+                break;
+            };
+            let place = match next {
+                Next::Plain(place) => Some(place),
+                Next::Lane(_, _, ordinal) => store.at(ordinal, &mut self.pop_hint),
+            };
+            let Some(place) = place else {
+                break;
+            };
+            let Some(message) = store.get_after(place, previous) else {
+                break;
+            };
+            if !wanted(&message) {
+                break;
             }
+            let first = !is_record(message.record);
+            if first && !message.prefix.is_empty() {
+                self.forget_expiry(&message);
+            }
+            let record = self.next_record(&message, manner);
+            visit(&message, &record);
+            match next {
+                Next::Plain(_) => {
+                    self.cursor = message.ordinal + 1;
+                    self.plain -= 1;
+                }
+                Next::Lane(priority, part, _) => self.lanes.take(priority, part),
+            }
+            let (id, number) = (message.id, message.record);
+            done += 1;
+            if manner.no_ack {
+                if !first {
+                    self.drop_record(store, number);
+                }
+                self.settle(store, place, id);
+                (previous, plain) = (None, None);
+                continue;
+            }
+            previous = Some((place, id));
+            self.hold(store, place, number, record, manner);
+            plain = plain.and_then(|place| store.after(place));
+            if plain.is_none() && self.lanes.live() == 0 && matches!(next, Next::Plain(_)) {
+                break;
+            }
+        }
+        done
+    }
+
+    /// The record of a message as it is after its next delivery.
+    fn next_record(&self, message: &Stored<'_>, manner: &Manner<'_>) -> Record {
+        let mut record = match self.records.get(message.record) {
+            Some(&record) => record,
+            None => Record::new(message.ordinal, manner.time, 0, 0),
+        };
+        record.set_time(manner.time);
+        record.deliveries = record.deliveries.saturating_add(1);
+        record.place = Standing::Delivered;
+        record.set(PREFETCHED, manner.prefetched);
+        record
+    }
+
+    /// Puts a message into the delivered lists.
+    fn hold(
+        &mut self,
+        store: &mut Store,
+        place: Place,
+        number: u32,
+        record: Record,
+        manner: &Manner<'_>,
+    ) {
+        let number = match self.records.get_mut(number) {
+            Some(known) => {
+                *known = record;
+                self.delivered
+                    .append(&mut self.records, number, manner.lease);
+                number
+            }
+            None => {
+                let number = self.delivered.push(&mut self.records, record, manner.lease);
+                store.set_record(place, number);
+                number
+            }
+        };
+        if !manner.consumer.is_empty() {
+            self.consumers
+                .take(&mut self.records, number, manner.consumer, manner.time);
+        }
+    }
+
+    /// Delivers a held message again.
+    pub(crate) fn deliver_again(
+        &mut self,
+        store: &mut Store,
+        id: Id,
+        failed: bool,
+        manner: &Manner<'_>,
+        visit: impl FnOnce(&Stored<'_>, &Record),
+    ) {
+        let Some((place, number)) = self.held(store, id) else {
+            return;
+        };
+        self.let_go(number, failed);
+        if let Some(message) = store.get(place) {
+            let record = self.next_record(&message, manner);
+            visit(&message, &record);
+            self.hold(store, place, number, record, manner);
+        }
+    }
+
+    /// Takes a held record out of the delivered lists, with a failure or without.
+    fn let_go(&mut self, number: u32, failed: bool) {
+        self.delivered.unlink(&mut self.records, number);
+        self.consumers.release(&mut self.records, number);
+        if let Some(record) = self.records.get_mut(number) {
+            record.failures = record.failures.saturating_add(u16::from(failed));
+            record.set(PREFETCHED, false);
+        }
+    }
+
+    fn forget_expiry(&mut self, message: &Stored<'_>) {
+        let expiry = message.fields().expiry;
+        if expiry > 0 {
+            self.expiring.remove(expiry, message.ordinal);
         }
     }
 
@@ -128,48 +358,43 @@ impl Group {
     /// The place and the record number of a delivered message.
     pub(crate) fn held(&mut self, store: &Store, id: Id) -> Option<(Place, u32)> {
         let place = store.find(id, &mut self.settle_hint)?;
-        let record = store.record(place);
-        (record != NONE && record != GONE).then_some((place, record))
+        let number = store.record(place);
+        let held = is_record(number)
+            && (self.records.get(number)).is_some_and(|record| record.place == Standing::Delivered);
+        held.then_some((place, number))
     }
 
-    /// Lets go of a delivered message; false when it is none.
-    pub(crate) fn acknowledge(&mut self, store: &mut Store, id: Id) -> bool {
-        let before = self.settle_hint;
-        let Some((place, number)) = self.held(store, id) else {
-            return false;
-        };
-        self.delivered.unlink(&mut self.records, number);
+    /// The place of a message, whatever its state.
+    pub(crate) fn find(&mut self, store: &Store, id: Id) -> Option<Place> {
+        let place = store.find(id, &mut self.settle_hint)?;
+        (store.record(place) != GONE).then_some(place)
+    }
+
+    /// Gives a record back.
+    fn drop_record(&mut self, store: &mut Store, number: u32) {
         self.records.remove(number);
-        store.remove(place);
         if let Some(moved) = self.records.relocation() {
             let record = moved.record;
-            self.delivered
-                .link(&mut self.records, record.previous, record.next, moved.to);
+            if record.place == Standing::Delivered {
+                self.delivered
+                    .renumber(&mut self.records, &record, moved.from, moved.to);
+            }
+            if record.has(HELD) {
+                self.consumers.renumber(&mut self.records, moved.to);
+            }
             if let Some(place) = store.seek(record.ordinal(), &mut Hint::default()) {
                 store.set_record(place, moved.to);
             }
         }
+    }
+
+    /// Lets go of a message in the store, and compacts the segment of the last one when it is another.
+    fn settle(&mut self, store: &mut Store, place: Place, id: Id) {
+        let before = std::mem::replace(&mut self.settle_hint, place.hint());
+        store.remove(place);
         self.turned_to(store, id, before);
-        true
     }
 
-    /// Lets go of a message, whatever its state; false when it is not there.
-    pub(crate) fn remove(&mut self, store: &mut Store, id: Id) -> bool {
-        let before = self.settle_hint;
-        let Some(place) = store.find(id, &mut self.settle_hint) else {
-            return false;
-        };
-        if store.record(place) == NONE {
-            store.remove(place);
-            self.waiting -= 1;
-            self.turned_to(store, id, before);
-            return true;
-        }
-        self.settle_hint = before;
-        self.acknowledge(store, id)
-    }
-
-    /// A message was settled: compacts the segment of the last one when it is another.
     fn turned_to(&mut self, store: &mut Store, id: Id, before: Hint) {
         if before != self.settle_hint {
             store.compact(self.settled, before);
@@ -177,29 +402,380 @@ impl Group {
         self.settled = id;
     }
 
-    // ---- loading ----
-
-    /// Makes a waiting message a delivered one, behind all others; false when it does not wait.
-    pub(crate) fn load_delivery(
+    /// Lets go of a held message, whose place and record were found with the hint of before; the bytes of its fields and
+    /// payload.
+    pub(crate) fn acknowledge(
         &mut self,
         store: &mut Store,
-        ordinal: u64,
-        record: Record,
-    ) -> bool {
-        let Some(place) = store.seek(ordinal, &mut self.pop_hint) else {
+        id: Id,
+        before: Hint,
+        (place, number): (Place, u32),
+    ) -> u64 {
+        self.delivered.unlink(&mut self.records, number);
+        if self.consumers.held() > 0 {
+            self.consumers.release(&mut self.records, number);
+        }
+        // The place first: giving the record back moves no message.
+        let stored = store.remove(place);
+        self.drop_record(store, number);
+        self.turned_to(store, id, before);
+        stored
+    }
+
+    pub(crate) fn settle_hint(&self) -> Hint {
+        self.settle_hint
+    }
+
+    /// Lets go of a message, whatever its state; false when it is not there.
+    pub(crate) fn remove(&mut self, store: &mut Store, id: Id) -> bool {
+        let before = self.settle_hint;
+        let Some(place) = self.find(store, id) else {
             return false;
         };
-        let number = self.delivered.push(&mut self.records, record);
-        store.set_record(place, number);
-        self.waiting -= 1;
+        let Some(message) = store.get(place) else {
+            return false;
+        };
+        let (number, ordinal, priority) =
+            (message.record, message.ordinal, message.fields().priority);
+        if !is_record(number) {
+            self.forget_expiry(&message);
+        }
+        store.remove(place);
+        match number {
+            NONE => self.plain -= 1,
+            LINED => self.abandon(store, priority),
+            SCHEDULED => self.unschedule(store),
+            _ => {
+                self.displace(store, number, ordinal, priority);
+                self.drop_record(store, number);
+            }
+        }
+        self.turned_to(store, id, before);
         true
     }
 
-    /// Whether the message with this ordinal is there and was never delivered.
-    pub(crate) fn is_waiting(&self, store: &Store, ordinal: u64) -> bool {
+    /// Takes a record out of where its message stands.
+    fn displace(&mut self, store: &Store, number: u32, ordinal: u64, priority: u8) {
+        let Some(&record) = self.records.get(number) else {
+            return;
+        };
+        match record.place {
+            Standing::Free => {}
+            Standing::Delivered => self.let_go(number, false),
+            Standing::Returned => self.lanes.take_returned(priority, ordinal),
+            Standing::Retry => {
+                self.schedule.remove(self.records.deadline(number), ordinal);
+                self.records.set_deadline(number, 0);
+            }
+            Standing::Redriven => {
+                if let Some(record) = self.records.get_mut(number) {
+                    record.place = Standing::Dead;
+                }
+                self.abandon(store, priority);
+            }
+            Standing::Dead => self.letters.remove(record.number()),
+        }
+    }
+
+    fn abandon(&mut self, store: &Store, priority: u8) {
+        let records = &self.records;
+        let good = |ordinal, redriven| is_good(store, records, ordinal, redriven);
+        self.lanes.abandon(priority, good);
+    }
+
+    /// A message that was due later is not any more.
+    fn unschedule(&mut self, store: &Store) {
+        self.stale += 1;
+        if self.stale > 64 && self.stale * 2 > self.schedule.len() {
+            let records = &self.records;
+            (self.schedule).retain(|time, ordinal| is_scheduled(store, records, time, ordinal));
+            self.stale = 0;
+        }
+    }
+
+    /// Gives a held message back. `reason` is of a death.
+    pub(crate) fn give_back(
+        &mut self,
+        store: &mut Store,
+        id: Id,
+        (time, fate, failed): (u64, Fate, bool),
+        reason: &[u8],
+    ) {
+        let Some((place, number)) = self.held(store, id) else {
+            return;
+        };
+        let Some(message) = store.get(place) else {
+            return;
+        };
+        let (priority, ordinal) = (message.fields().priority, message.ordinal);
+        let consumer: Box<[u8]> = match fate {
+            Fate::Dead => self.consumers.holder(&self.records, number).into(),
+            _ => Box::default(),
+        };
+        self.let_go(number, failed);
+        match fate {
+            Fate::Waiting => {
+                self.stand(number, Standing::Returned);
+                self.lanes.push_returned(priority, ordinal);
+            }
+            Fate::Due(due) => {
+                self.stand(number, Standing::Retry);
+                self.records.set_deadline(number, due);
+                self.schedule.insert(due, ordinal);
+            }
+            Fate::Dead => self.bury(number, ordinal, time, reason, consumer),
+        }
+    }
+
+    fn stand(&mut self, number: u32, place: Standing) {
+        if let Some(record) = self.records.get_mut(number) {
+            record.place = place;
+        }
+    }
+
+    fn bury(&mut self, number: u32, ordinal: u64, died: u64, reason: &[u8], consumer: Box<[u8]>) {
+        let letter = self.letters.push(Letter {
+            ordinal,
+            died,
+            reason: reason.into(),
+            consumer,
+        });
+        if let Some(record) = self.records.get_mut(number) {
+            record.place = Standing::Dead;
+            record.set_number(letter);
+        }
+    }
+
+    /// A message that was never delivered, and waits, is dead.
+    pub(crate) fn bury_waiting(&mut self, store: &mut Store, id: Id, time: u64, reason: &[u8]) {
+        let Some(place) = self.find(store, id) else {
+            return;
+        };
+        let Some(message) = store.get(place) else {
+            return;
+        };
+        let (mark, ordinal, priority) =
+            (message.record, message.ordinal, message.fields().priority);
+        if mark != NONE && mark != LINED {
+            return;
+        }
+        self.forget_expiry(&message);
+        let number = self.records.insert(Record::new(ordinal, 0, 0, 0));
+        self.bury(number, ordinal, time, reason, Box::default());
+        store.set_record(place, number);
+        if mark == NONE {
+            self.plain -= 1;
+        } else {
+            self.abandon(store, priority);
+        }
+    }
+
+    /// A dead message waits again, at the tail.
+    pub(crate) fn redrive(&mut self, store: &mut Store, id: Id) {
+        let Some(place) = self.find(store, id) else {
+            return;
+        };
+        let Some(message) = store.get(place) else {
+            return;
+        };
+        let (number, ordinal, priority) =
+            (message.record, message.ordinal, message.fields().priority);
+        let Some(record) = self.records.get_mut(number) else {
+            return;
+        };
+        let letter = record.number();
+        record.failures = 0;
+        record.place = Standing::Redriven;
+        record.set_number(0);
+        self.letters.remove(letter);
+        self.join(store, priority, ordinal, true);
+    }
+
+    // ---- due work ----
+
+    /// Forgets pairs of cancelled messages at the front of the schedule.
+    fn skip_stale(&mut self, store: &Store) {
+        while self.stale > 0
+            && let Some((time, ordinal)) = self.schedule.first()
+            && !is_scheduled(store, &self.records, time, ordinal)
+        {
+            self.schedule.pop_first();
+            self.stale -= 1;
+        }
+    }
+
+    /// How many messages are due by now, at most `limit`.
+    pub(crate) fn fallen_due(&mut self, store: &Store, now: u64, limit: usize) -> u64 {
+        self.skip_stale(store);
+        let due = self.schedule.iter().take_while(|&(time, _)| time <= now);
+        let good = |&(time, ordinal): &(u64, u64)| {
+            self.stale == 0 || is_scheduled(store, &self.records, time, ordinal)
+        };
+        due.take(limit).filter(good).count() as u64
+    }
+
+    /// The first `count` of the schedule wait, or are returned.
+    pub(crate) fn fall_due(&mut self, store: &mut Store, count: u64) {
+        let (mut hint, mut left) = (Hint::default(), count);
+        while left > 0 {
+            let Some((time, ordinal)) = self.schedule.pop_first() else {
+                return;
+            };
+            if !is_scheduled(store, &self.records, time, ordinal) {
+                self.stale -= 1;
+                continue;
+            }
+            left -= 1;
+            let Some(place) = store.at(ordinal, &mut hint) else {
+                continue;
+            };
+            let Some(message) = store.get(place) else {
+                continue;
+            };
+            let (number, priority) = (message.record, message.fields().priority);
+            if number == SCHEDULED {
+                store.set_record(place, LINED);
+                self.join(store, priority, ordinal, false);
+            } else {
+                self.stand(number, Standing::Returned);
+                self.records.set_deadline(number, 0);
+                self.lanes.push_returned(priority, ordinal);
+            }
+        }
+    }
+
+    // ---- loading ----
+
+    /// Makes a waiting message a delivered one, behind all others.
+    pub(crate) fn load_delivery(
+        &mut self,
+        store: &mut Store,
+        record: Record,
+        lease: u64,
+        deadline: Option<u64>,
+        consumer: &[u8],
+    ) {
+        let Some(place) = store.seek(record.ordinal(), &mut self.pop_hint) else {
+            return;
+        };
+        self.unexpire(store, place);
+        let number = self.delivered.push(&mut self.records, record, lease);
+        store.set_record(place, number);
+        if let Some(deadline) = deadline {
+            self.delivered.extend(&mut self.records, number, deadline);
+        }
+        if !consumer.is_empty() {
+            self.consumers
+                .take(&mut self.records, number, consumer, record.time());
+        }
+        self.plain -= 1;
+    }
+
+    /// Makes a waiting message one that stands elsewhere: its time is that of a retry.
+    pub(crate) fn load_resting(&mut self, store: &mut Store, record: Record, due: u64) {
+        let Some(place) = store.seek(record.ordinal(), &mut self.pop_hint) else {
+            return;
+        };
+        self.unexpire(store, place);
+        let priority = store.get(place).map_or(0, |m| m.fields().priority);
+        let (ordinal, number) = (record.ordinal(), self.records.insert(record));
+        store.set_record(place, number);
+        self.plain -= 1;
+        match record.place {
+            Standing::Returned => self.lanes.push_returned(priority, ordinal),
+            Standing::Retry => {
+                self.records.set_deadline(number, due);
+                self.schedule.insert(due, ordinal);
+            }
+            _ => {}
+        }
+    }
+
+    /// Makes a waiting message a dead one, behind all others.
+    pub(crate) fn load_letter(&mut self, store: &mut Store, record: Record, letter: Letter) {
+        let Some(place) = store.seek(letter.ordinal, &mut self.pop_hint) else {
+            return;
+        };
+        self.unexpire(store, place);
+        let number = self.records.insert(record);
+        store.set_record(place, number);
+        self.plain -= 1;
+        let letter = self.letters.push(letter);
+        if let Some(record) = self.records.get_mut(number) {
+            record.place = Standing::Dead;
+            record.set_number(letter);
+        }
+    }
+
+    /// Makes a waiting message one that is due later.
+    pub(crate) fn load_scheduled(&mut self, store: &mut Store, ordinal: u64, due: u64) {
+        if let Some(place) = store.seek(ordinal, &mut self.pop_hint) {
+            store.set_record(place, SCHEDULED);
+            self.plain -= 1;
+            self.schedule.insert(due, ordinal);
+        }
+    }
+
+    /// Puts a waiting or redriven message into a lane; false when it is neither, or there already.
+    pub(crate) fn load_lined(
+        &mut self,
+        store: &mut Store,
+        priority: u8,
+        front: bool,
+        ordinal: u64,
+        barrier: u64,
+    ) -> bool {
+        let Some(place) = store.at(ordinal, &mut self.pop_hint) else {
+            return false;
+        };
+        let number = store.record(place);
+        let redriven = is_record(number);
+        if redriven {
+            // Nothing else uses the links of a redriven record: they tell that it was seen.
+            match self.records.get_mut(number) {
+                Some(record)
+                    if record.place == Standing::Redriven
+                        && record.number() == UNSEEN
+                        && !front =>
+                {
+                    record.set_number(0);
+                }
+                _ => return false,
+            }
+        } else if number == NONE {
+            store.set_record(place, LINED);
+            self.plain -= 1;
+        } else {
+            return false;
+        }
+        if front {
+            self.lanes.push_front(priority, ordinal);
+        } else {
+            self.lanes.push_line(
+                priority,
+                Entry {
+                    ordinal,
+                    barrier,
+                    redriven,
+                },
+            );
+        }
+        true
+    }
+
+    fn unexpire(&mut self, store: &Store, place: Place) {
+        if let Some(message) = store
+            .get(place)
+            .filter(|message| !message.prefix.is_empty())
+        {
+            self.forget_expiry(&message);
+        }
+    }
+
+    /// Whether the message with this ordinal is there and neither has a record nor a mark.
+    pub(crate) fn is_plain(&self, store: &Store, ordinal: u64) -> bool {
         let mut hint = self.pop_hint;
-        (store.seek(ordinal, &mut hint).and_then(|p| store.get(p)))
-            .is_some_and(|m| m.ordinal == ordinal && m.record == NONE)
+        (store.at(ordinal, &mut hint)).is_some_and(|place| store.record(place) == NONE)
     }
 
     /// The time of the latest delivery.
@@ -211,21 +787,39 @@ impl Group {
 
     /// Moves the cursor over messages that do not wait. Linear in what it passes.
     pub(crate) fn settle_cursor(&mut self, store: &Store) {
-        let mut place = store.seek(self.cursor, &mut self.pop_hint);
-        while let Some(here) = place {
-            if store.record(here) == NONE {
-                break;
-            }
-            place = store.after(here);
-        }
+        let place = store.seek(self.cursor, &mut self.pop_hint);
+        let plain = place.and_then(|place| store.plain_from(place));
         self.cursor =
-            (place.and_then(|p| store.get(p))).map_or(store.next_ordinal(), |m| m.ordinal);
+            (plain.and_then(|p| store.get(p))).map_or(store.next_ordinal(), |m| m.ordinal);
     }
 
     // ---- looking ----
 
-    /// Waiting messages from position `start` on.
-    pub(crate) fn iter_waiting<'a>(
+    /// The record of a message, where it has one.
+    pub(crate) fn record(&self, message: &Stored<'_>) -> Option<&Record> {
+        self.records.get(message.record)
+    }
+
+    /// The letter of a dead message's record.
+    pub(crate) fn letter(&self, record: &Record) -> Option<&Letter> {
+        let dead = record.place == Standing::Dead;
+        dead.then(|| self.letters.get(record.number())).flatten()
+    }
+
+    pub(crate) fn state(&self, message: &Stored<'_>) -> State {
+        match (
+            message.record,
+            self.record(message).map(|record| record.place),
+        ) {
+            (SCHEDULED, _) | (_, Some(Standing::Retry)) => State::Scheduled,
+            (_, Some(Standing::Delivered)) => State::Delivered,
+            (_, Some(Standing::Dead)) => State::Dead,
+            _ => State::Waiting,
+        }
+    }
+
+    /// Plain messages from the `start`-th on.
+    fn iter_plain<'a>(
         &self,
         store: &'a Store,
         start: u64,
@@ -233,31 +827,106 @@ impl Group {
         let mut hint = self.pop_hint;
         let mut place = store.seek(self.cursor, &mut hint);
         let mut skip = start;
-        // Segments that the cursor has not reached are passed over by their count.
+        // Segments are passed over by their counts.
         while let Some(here) = place {
-            let (slots, untouched) = store.rest_of_segment(here);
-            let waiting = if untouched {
-                slots as u64
-            } else {
-                Self::waiting_in_segment(store, here, slots)
-            };
-            if skip < waiting {
+            let plain = store.plain_in_segment(here) as u64;
+            if skip < plain {
                 break;
             }
-            skip -= waiting;
+            skip -= plain;
             place = store.next_segment(here);
         }
-        std::iter::successors(place, move |&p| store.after(p))
-            .filter(move |&p| store.record(p) == NONE)
-            .skip(usize::try_from(skip).unwrap_or(usize::MAX))
-            .filter_map(move |p| store.get(p))
+        std::iter::successors(place.and_then(|p| store.plain_from(p)), move |&p| {
+            store.plain_from(store.after(p)?)
+        })
+        .skip(usize::try_from(skip).unwrap_or(usize::MAX))
+        .filter_map(move |p| store.get(p))
     }
 
-    fn waiting_in_segment(store: &Store, from: Place, slots: usize) -> u64 {
-        std::iter::successors(Some(from), |&p| store.after(p))
-            .take(slots)
-            .filter(|&p| store.record(p) == NONE)
-            .count() as u64
+    /// What came in order at a priority, from the head on.
+    fn iter_line<'a>(&'a self, store: &'a Store, priority: u8) -> impl Iterator<Item = Stored<'a>> {
+        let line = self
+            .lanes
+            .get(priority)
+            .map(|lane| lane.line.iter())
+            .into_iter()
+            .flatten();
+        let good = |entry: &&Entry| is_good(store, &self.records, entry.ordinal, entry.redriven);
+        let mut line = line.filter(good).peekable();
+        let mut plain = (priority == 0)
+            .then(|| self.iter_plain(store, 0))
+            .into_iter()
+            .flatten()
+            .peekable();
+        std::iter::from_fn(move || {
+            let plain_first = match (line.peek(), plain.peek()) {
+                (Some(entry), Some(message)) => message.ordinal < entry.barrier,
+                (entry, _) => entry.is_none(),
+            };
+            if plain_first {
+                plain.next()
+            } else {
+                line.next().and_then(|entry| store.of(entry.ordinal))
+            }
+        })
+    }
+
+    fn iter_front<'a>(
+        &'a self,
+        store: &'a Store,
+        priority: u8,
+    ) -> impl DoubleEndedIterator<Item = Stored<'a>> {
+        let front = self
+            .lanes
+            .get(priority)
+            .map(|lane| lane.front.iter())
+            .into_iter()
+            .flatten();
+        front
+            .filter(|&&ordinal| is_good(store, &self.records, ordinal, false))
+            .filter_map(|&ordinal| store.of(ordinal))
+    }
+
+    fn iter_returned<'a>(
+        &'a self,
+        store: &'a Store,
+        priority: u8,
+    ) -> impl Iterator<Item = Stored<'a>> {
+        let returned = self
+            .lanes
+            .get(priority)
+            .map(|lane| lane.returned.iter())
+            .into_iter()
+            .flatten();
+        returned.filter_map(|&ordinal| store.of(ordinal))
+    }
+
+    /// Waiting messages from position `start` on, in the order of delivery.
+    pub(crate) fn iter_waiting<'a>(
+        &'a self,
+        store: &'a Store,
+        start: u64,
+    ) -> Box<dyn Iterator<Item = Stored<'a>> + 'a> {
+        if self.lanes.live() == 0 {
+            return Box::new(self.iter_plain(store, start));
+        }
+        let all = self.lanes.iter().flat_map(move |(priority, _)| {
+            self.iter_returned(store, priority)
+                .chain(self.iter_front(store, priority).rev())
+                .chain(self.iter_line(store, priority))
+        });
+        Box::new(all.skip(usize::try_from(start).unwrap_or(usize::MAX)))
+    }
+
+    /// Waiting messages in the order in which a cap drops them.
+    pub(crate) fn iter_dropped<'a>(&'a self, store: &'a Store) -> impl Iterator<Item = Stored<'a>> {
+        let mut priorities: Vec<u8> = self.lanes.iter().map(|(priority, _)| priority).collect();
+        priorities.reverse();
+        priorities.into_iter().flat_map(move |priority| {
+            self.iter_line(store, priority)
+                .chain(self.iter_front(store, priority))
+                .chain(self.iter_returned(store, priority))
+        })
     }
 
     /// Delivered messages from position `start` on, in the order of last delivery. Walks from the
@@ -266,82 +935,211 @@ impl Group {
         &'a self,
         store: &'a Store,
         start: u64,
-    ) -> impl Iterator<Item = (Stored<'a>, &'a Record)> {
-        let total = self.delivered();
-        let number = if start >= total {
-            None
-        } else if start <= total / 2 {
-            self.delivered.iter(&self.records).nth(start as usize)
-        } else {
-            (self.delivered.iter_back(&self.records)).nth((total - 1 - start) as usize)
-        };
+    ) -> impl Iterator<Item = (Stored<'a>, u32)> {
         let mut hint = Hint::default();
-        number
-            .into_iter()
-            .flat_map(|n| Delivered::iter_from(&self.records, n))
-            .filter_map(move |n| {
-                let record = self.records.get(n)?;
-                let place = store.seek(record.ordinal(), &mut hint)?;
-                Some((store.get(place)?, record))
-            })
+        self.numbers_from(start).filter_map(move |n| {
+            let record = self.records.get(n)?;
+            let place = store.seek(record.ordinal(), &mut hint)?;
+            Some((store.get(place)?, n))
+        })
     }
 
-    /// The record of a message, where it has one.
-    pub(crate) fn record(&self, message: &Stored<'_>) -> Option<&Record> {
-        self.records.get(message.record)
-    }
-
-    /// The longest delivered message.
-    pub(crate) fn first_delivered(&self, store: &Store) -> Option<Id> {
-        self.iter_delivered(store, 0).next().map(|(m, _)| m.id)
+    fn numbers_from(&self, start: u64) -> Box<dyn Iterator<Item = u32> + '_> {
+        let total = self.delivered();
+        let walked = usize::try_from(start).unwrap_or(usize::MAX);
+        if start >= total {
+            return Box::new(std::iter::empty());
+        }
+        if start <= total / 2 {
+            return Box::new(self.delivered.iter(&self.records).skip(walked));
+        }
+        let behind = usize::try_from(total - start).unwrap_or(usize::MAX);
+        let mut numbers: Vec<u32> = self
+            .delivered
+            .iter_back(&self.records)
+            .take(behind)
+            .collect();
+        numbers.reverse();
+        Box::new(numbers.into_iter())
     }
 
     /// The ID of the message that the next pop delivers.
-    pub(crate) fn first_waiting(&self, store: &Store) -> Option<Id> {
-        self.iter_waiting(store, 0).next().map(|m| m.id)
+    pub(crate) fn first_waiting(&mut self, store: &Store) -> Option<Id> {
+        self.peek(store).map(|message| message.id)
+    }
+
+    /// Scheduled messages with their due times, in their order.
+    pub(crate) fn iter_scheduled<'a>(
+        &'a self,
+        store: &'a Store,
+    ) -> impl Iterator<Item = (u64, Stored<'a>)> {
+        let good = move |&(time, ordinal): &(u64, u64)| {
+            self.stale == 0 || is_scheduled(store, &self.records, time, ordinal)
+        };
+        let pairs = self.schedule.iter().filter(good);
+        pairs.filter_map(|(time, ordinal)| Some((time, store.of(ordinal)?)))
+    }
+}
+
+/// Looking at the whole, for snapshots and tests.
+impl Group {
+    /// Whether the entry of a lane is good; see `lane`.
+    pub(crate) fn is_good(&self, store: &Store, ordinal: u64, redriven: bool) -> bool {
+        is_good(store, &self.records, ordinal, redriven)
+    }
+
+    /// Whether a message of a snapshot may come into a lane.
+    pub(crate) fn may_line_up(&self, message: &Stored<'_>, front: bool) -> bool {
+        match self.record(message) {
+            Some(record) => {
+                record.place == Standing::Redriven && record.number() == UNSEEN && !front
+            }
+            None => message.record == NONE,
+        }
+    }
+
+    /// The last barrier at priority 0.
+    pub(crate) fn last_barrier(&self) -> u64 {
+        let base = self.lanes.get(0).and_then(|lane| lane.line.back());
+        base.map_or(0, |entry| entry.barrier)
+    }
+
+    /// Whether a message of a snapshot waits, and must be in a lane, but is in none.
+    fn is_unseen(&self, message: &Stored<'_>) -> bool {
+        match self.record(message) {
+            Some(record) => record.place == Standing::Redriven && record.number() == UNSEEN,
+            None => message.record == NONE && message.fields().priority > 0,
+        }
+    }
+
+    /// Whether all messages of a snapshot came into lanes that must be in one.
+    pub(crate) fn all_seen(&self, store: &Store) -> bool {
+        !store.messages().any(|message| self.is_unseen(&message))
+    }
+
+    /// Has messages wait whose lane is missing from a snapshot.
+    pub(crate) fn line_up_unseen(&mut self, store: &mut Store) {
+        let unseen = store.messages().filter(|message| self.is_unseen(message));
+        let unseen: Vec<(u8, u64)> = unseen.map(|m| (m.fields().priority, m.ordinal)).collect();
+        for (priority, ordinal) in unseen {
+            let barrier = if priority == 0 {
+                store.next_ordinal()
+            } else {
+                0
+            };
+            self.load_lined(store, priority, false, ordinal, barrier);
+        }
     }
 
     /// What must hold between two operations; see the head of this file.
     pub(crate) fn check(&self, store: &Store) -> Result<(), String> {
         self.records.check()?;
-        let (mut length, mut time) = (0u64, 0);
-        for number in self.delivered.iter(&self.records) {
-            length += 1;
-            ensure(
-                length <= self.delivered(),
-                "the delivered list does not end",
-            )?;
-            let record = self.records.get(number).ok_or("a record is missing")?;
-            ensure(record.time() >= time, "times of delivery fall")?;
-            time = record.time();
-            let place = store.seek(record.ordinal(), &mut Hint::default());
-            let message = place
-                .and_then(|p| store.get(p))
-                .ok_or("a delivered message is missing")?;
-            ensure(
-                message.ordinal == record.ordinal(),
-                "a record's message is another",
-            )?;
-            ensure(message.record == number, "a message's record is another")?;
-            let end = self
-                .records
-                .get(record.next)
-                .map_or(number, |next| next.previous);
-            ensure(end == number, "the delivered list is torn")?;
+        self.schedule.check()?;
+        self.expiring.check()?;
+        self.letters.check()?;
+        self.delivered.check(&self.records)?;
+        self.consumers.check(&self.records)?;
+        let (mut plain, mut marked, mut standing, mut expiring) = (0, 0, [0u64; 6], 0);
+        for message in store.messages() {
+            let fields = message.fields();
+            match message.record {
+                NONE => {
+                    ensure(
+                        message.ordinal >= self.cursor,
+                        "a message waits below the cursor",
+                    )?;
+                    ensure(fields.priority == 0, "a plain message has a priority")?;
+                    plain += 1;
+                }
+                LINED => marked += 1,
+                SCHEDULED => standing[0] += 1,
+                number => {
+                    let record = self.records.get(number).ok_or("a record is missing")?;
+                    ensure(
+                        record.ordinal() == message.ordinal,
+                        "a record's message is another",
+                    )?;
+                    standing[record.place as usize] += 1;
+                    let held = record.place == Standing::Delivered;
+                    ensure(
+                        held || !record.has(HELD),
+                        "a consumer holds what is not delivered",
+                    )?;
+                }
+            }
+            if fields.expiry > 0 && !is_record(message.record) {
+                expiring += 1;
+            }
         }
-        ensure(length == self.delivered(), "the delivered list is short")?;
-        let mut count = 0;
-        for message in store.messages().filter(|m| m.record == NONE) {
-            ensure(
-                message.ordinal >= self.cursor,
-                "a message waits below the cursor",
-            )?;
-            count += 1;
-        }
-        ensure(count == self.waiting, "waiting messages do not add up")?;
+        let [scheduled, delivered, returned, retry, redriven, dead] = standing;
+        ensure(plain == self.plain, "plain messages do not add up")?;
         ensure(
-            self.waiting + self.delivered() == store.live(),
-            "states do not add up",
-        )
+            expiring == self.expiring.len(),
+            "times to live do not add up",
+        )?;
+        ensure(
+            delivered == self.delivered(),
+            "delivered messages do not add up",
+        )?;
+        ensure(dead == self.letters.len(), "dead letters do not add up")?;
+        ensure(
+            scheduled + retry == self.scheduled(),
+            "scheduled messages do not add up",
+        )?;
+        let records = delivered + returned + retry + redriven + dead;
+        ensure(
+            records == self.records.live() as u64,
+            "records do not add up",
+        )?;
+        ensure(
+            marked + returned + redriven == self.lanes.live(),
+            "lanes do not add up",
+        )?;
+        self.check_lanes(store)
     }
+
+    fn check_lanes(&self, store: &Store) -> Result<(), String> {
+        for (priority, lane) in self.lanes.iter() {
+            let front = lane
+                .front
+                .iter()
+                .filter(|&&o| self.is_good(store, o, false));
+            let line = lane
+                .line
+                .iter()
+                .filter(|e| self.is_good(store, e.ordinal, e.redriven));
+            let good = front.count() + line.count() + lane.returned.len();
+            ensure(
+                good as u64 == lane.live(),
+                "entries of a lane do not add up",
+            )?;
+            let barriers = lane.line.iter().map(|entry| entry.barrier);
+            ensure(barriers.is_sorted(), "barriers fall")?;
+            let all = self
+                .iter_returned(store, priority)
+                .chain(self.iter_front(store, priority));
+            let all = all.chain(lane.line.iter().filter_map(|e| store.of(e.ordinal)));
+            for message in all {
+                ensure(
+                    message.fields().priority == priority,
+                    "a message is in another lane",
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// In place of a letter's number, in a redriven record of a snapshot: it was not seen in a lane yet.
+pub(crate) const UNSEEN: u64 = u64::MAX;
+
+/// Whether a pair of the schedule stands for a message that is due then.
+fn is_scheduled(store: &Store, records: &Records, time: u64, ordinal: u64) -> bool {
+    let Some(place) = store.at(ordinal, &mut Hint::default()) else {
+        return false;
+    };
+    let number = store.record(place);
+    let retried =
+        |record: &Record| record.place == Standing::Retry && records.deadline(number) == time;
+    number == SCHEDULED || records.get(number).is_some_and(retried)
 }

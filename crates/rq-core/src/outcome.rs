@@ -2,6 +2,7 @@
 
 use crate::counters::Counters;
 use crate::id::Id;
+use crate::message::Fields;
 
 /// The outcome of a push by a producer: elements stored before, then elements stored now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,23 +60,8 @@ pub struct Delivery<'a> {
     pub id: Id,
     /// Its payload.
     pub payload: &'a [u8],
-    /// How often it was delivered, this time included.
-    pub deliveries: u32,
-    /// Milliseconds of this delivery.
-    pub time: u64,
-}
-
-impl Delivery<'_> {
-    /// What is known of the message.
-    #[must_use]
-    pub fn meta(&self) -> Meta {
-        Meta {
-            state: State::Delivered,
-            deliveries: self.deliveries,
-            enqueued: self.id.milliseconds,
-            last_delivery: self.time,
-        }
-    }
+    /// What is known of it.
+    pub meta: Meta<'a>,
 }
 
 /// A waiting message.
@@ -102,13 +88,83 @@ pub struct Pending<'a> {
     pub deliveries: u32,
 }
 
+/// A dead letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dead<'a> {
+    /// Its ID.
+    pub id: Id,
+    /// Its payload.
+    pub payload: &'a [u8],
+    /// Milliseconds of its death.
+    pub died: u64,
+    /// How often it was delivered.
+    pub deliveries: u32,
+    /// How many of the deliveries failed.
+    pub failures: u32,
+    /// Why it died.
+    pub reason: &'a [u8],
+    /// The last consumer that held it; empty for none.
+    pub consumer: &'a [u8],
+}
+
+/// A message that is to be delivered later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scheduled<'a> {
+    /// Its ID.
+    pub id: Id,
+    /// Its payload.
+    pub payload: &'a [u8],
+    /// Milliseconds at which it is due.
+    pub due: u64,
+}
+
+/// A consumer that holds messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holder<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    /// Messages that it holds.
+    pub pending: u64,
+    /// Milliseconds since it was last seen.
+    pub idle: u64,
+    /// Milliseconds at which it was last seen.
+    pub last_seen: u64,
+}
+
+/// What became of a message that was to be settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// It was done.
+    Done,
+    /// The message exists, but is not held, or not by this delivery.
+    Stale,
+    /// There is no such message.
+    Unknown,
+}
+
+impl Settled {
+    /// Its name, in replies.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Settled::Done => "OK",
+            Settled::Stale => "STALE",
+            Settled::Unknown => "UNKNOWN",
+        }
+    }
+}
+
 /// What became of a message so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It was never delivered.
+    /// It is to be delivered later.
+    Scheduled,
+    /// It is to be delivered.
     Waiting,
-    /// It was delivered and not acknowledged.
+    /// It was delivered and not settled.
     Delivered,
+    /// It was taken out of the way.
+    Dead,
 }
 
 impl State {
@@ -116,23 +172,33 @@ impl State {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            State::Scheduled => "scheduled",
             State::Waiting => "waiting",
             State::Delivered => "delivered",
+            State::Dead => "dead",
         }
     }
 }
 
 /// What is known of a message beside its payload. Fields are added, never changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Meta {
+pub struct Meta<'a> {
     /// Where it stands.
     pub state: State,
     /// How often it was delivered.
     pub deliveries: u32,
+    /// How many of the deliveries failed.
+    pub failures: u32,
     /// Milliseconds of its push.
     pub enqueued: u64,
     /// Milliseconds of its last delivery, 0 before the first.
     pub last_delivery: u64,
+    /// Milliseconds at which its lease ends; 0 for no end, and when it is not delivered.
+    pub deadline: u64,
+    /// Who holds it, or held it when it died; empty for nobody by name.
+    pub consumer: &'a [u8],
+    /// What travels with it.
+    pub fields: Fields<'a>,
 }
 
 /// A message, whatever its state.
@@ -143,7 +209,23 @@ pub struct Held<'a> {
     /// Its payload.
     pub payload: &'a [u8],
     /// What is known of it.
-    pub meta: Meta,
+    pub meta: Meta<'a>,
+}
+
+impl Held<'_> {
+    /// Bytes of payload and headers.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.payload.len() as u64 + self.meta.fields.headers.bytes()
+    }
+}
+
+/// Which pushes and pops are refused for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Paused {
+    /// Pushes are refused.
+    pub push: bool,
+    /// Pops find nothing.
+    pub pop: bool,
 }
 
 /// A queue in numbers.
@@ -153,6 +235,16 @@ pub struct Info {
     pub waiting: u64,
     /// Messages delivered and not acknowledged.
     pub delivered: u64,
+    /// Messages that are due later.
+    pub scheduled: u64,
+    /// Dead letters.
+    pub dead_letters: u64,
+    /// Consumers that hold messages, by name.
+    pub consumers: u64,
+    /// Bytes of payloads and headers of messages held, dead ones not counted.
+    pub bytes: u64,
+    /// What is refused for now.
+    pub paused: Paused,
     /// What happened so far.
     pub counters: Counters,
     /// Bytes allocated for the queue.

@@ -1,22 +1,47 @@
-//! The queue: its operations, and looking at it.
+//! The queue: what it is made of, and looking at it.
 //!
-//! An operation takes the time and gives its outcome; what changed goes as an effect into the
-//! caller's buffer, which stays empty when nothing did. To add an operation: a method here, an
-//! effect in `effect`, its application in `apply`, and what is kept in `snapshot`.
+//! Operations are in files of their own: `produce`, `consume`, `settle`, `manage`, `expire`. An operation takes the time and gives
+//! its outcome; what changed goes as an effect into the caller's buffer, which stays empty when nothing did. To add an
+//! operation: a method there, an effect in `effect`, its application in `apply`, and what is kept in `snapshot`.
 
 use crate::counters::Counters;
-use crate::effect;
-use crate::error::Error;
 use crate::group::Group;
 use crate::id::Id;
-use crate::outcome::{Delivery, Held, Info, Meta, Pending, Produced, Pushed, State, Waiting};
-use crate::producer::{Producer, Producers};
+use crate::outcome::{
+    Dead, Delivery, Held, Holder, Info, Meta, Paused, Pending, Scheduled, State, Waiting,
+};
+use crate::policy::Policy;
+use crate::receipt::Receipt;
 use crate::record::Record;
+use crate::remembered::{Producer, Remembered};
 use crate::segment::GONE;
 use crate::store::{Hint, Store, Stored};
 
 /// Times are stored in 48 bits.
 pub(crate) const TIME_END: u64 = Id::MILLISECONDS_END;
+
+/// When and where an operation happens.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment<'a> {
+    /// Unix milliseconds, by the clock of the place.
+    pub now: u64,
+    /// The largest ID that was ever given by whoever keeps queues.
+    pub floor: Id,
+    /// Settings for queues that have none of their own.
+    pub defaults: &'a Policy,
+}
+
+impl Moment<'static> {
+    /// A time at a place without defaults.
+    #[must_use]
+    pub fn at(now: u64, floor: Id) -> Self {
+        Self {
+            now,
+            floor,
+            defaults: &Policy::NONE,
+        }
+    }
+}
 
 /// A reliable queue.
 #[derive(Debug, Clone, Default)]
@@ -25,12 +50,20 @@ pub struct Queue {
     pub(crate) group: Group,
     /// The last ID made; no ID is made at or below it.
     pub(crate) last_id: Id,
-    /// The latest time of a delivery. Deliveries never go back in time, whatever the caller's
-    /// clock does: the delivered list is ordered by time.
+    /// The latest time of an operation that has one. Times never go back within a queue, whatever the caller's
+    /// clock does: the delivered lists are ordered by time.
     pub(crate) clock: u64,
+    /// Where the queue's time is ahead of the caller's: both, when that was noticed. Not stored.
+    ahead: Option<(u64, u64)>,
     pub(crate) counters: Counters,
+    pub(crate) policy: Policy,
+    pub(crate) paused: Paused,
+    /// Bytes of payloads and headers of all messages but dead ones.
+    pub(crate) bytes: u64,
     /// Producers that number their pushes.
-    pub(crate) producers: Producers,
+    pub(crate) producers: Remembered<Producer>,
+    /// Tokens of messages, and of those that left not long ago.
+    pub(crate) tokens: Remembered<Id>,
     /// What a snapshot that is being loaded has still to bring.
     pub(crate) expected: Option<Expected>,
 }
@@ -40,7 +73,12 @@ pub struct Queue {
 pub(crate) struct Expected {
     pub(crate) messages: u64,
     pub(crate) deliveries: u64,
+    pub(crate) resting: u64,
+    pub(crate) letters: u64,
+    pub(crate) scheduled: u64,
+    pub(crate) lined: u64,
     pub(crate) producers: u64,
+    pub(crate) tokens: u64,
 }
 
 impl Queue {
@@ -61,266 +99,82 @@ impl Queue {
             self.group.renew();
             self.last_id = floor;
             self.clock = 0;
-            self.counters = Counters::default();
-            self.producers = Producers::default();
-            self.expected = None;
+            self.ahead = None;
+            self.counters = Counters::ZERO;
+            self.policy = Policy::NONE;
         }
     }
 
-    /// The time of a delivery at `now`.
-    fn time(&self, now: u64) -> u64 {
-        now.min(TIME_END - 1).max(self.clock)
+    // ---- time ----
+
+    /// The queue's time, when the caller's is `now`. It does not stand still while it is ahead: it is drawn towards the
+    /// caller's by a hundredth.
+    pub(crate) fn time(&self, now: u64) -> u64 {
+        let now = now.min(TIME_END - 1);
+        self.own_time(now).unwrap_or(0).max(now).max(self.clock)
     }
 
-    // ---- operations ----
+    /// The queue's time by what was noted of it; none when nothing was, or the caller's time went back since.
+    fn own_time(&self, now: u64) -> Option<u64> {
+        let (queue, caller) = self.ahead?;
+        let passed = now.checked_sub(caller)?;
+        let own = queue.saturating_add(passed - passed / 100);
+        Some(own.min(TIME_END - 1))
+    }
 
-    /// Appends messages. `floor` is the largest ID that was ever given by whoever keeps queues.
-    ///
-    /// # Errors
-    /// [`Error::Exhausted`] when there are not enough IDs left; nothing is stored then.
-    pub fn push<'a>(
-        &mut self,
-        now: u64,
-        floor: Id,
-        elements: impl ExactSizeIterator<Item = &'a [u8]>,
-        effect: &mut Vec<u8>,
-    ) -> Result<Pushed, Error> {
-        effect.clear();
-        let count = elements.len() as u64;
-        let first = self.last_id.next(now, count).ok_or(Error::Exhausted)?;
-        let mut pushed = Pushed {
-            first,
-            count,
-            raises: false,
-        };
-        if count > 0 {
-            pushed.raises = pushed.last().raises(floor, now);
-            self.append(&pushed, elements);
-            effect::put_push(effect, &pushed);
+    /// Notes the caller's time, so that a queue whose own is ahead goes on from now. It is no change.
+    pub fn tick(&mut self, now: u64) {
+        self.advance(now);
+    }
+
+    /// The same as [`Queue::time`], for an operation that changes something.
+    pub(crate) fn advance(&mut self, now: u64) -> u64 {
+        let time = self.time(now);
+        let now = now.min(TIME_END - 1);
+        if time == now {
+            self.ahead = None;
+        } else {
+            self.lag(time, now);
         }
-        Ok(pushed)
+        time
     }
 
-    /// Appends messages of a producer, the first of which has the number `sequence`, the others
-    /// the numbers behind. Those up to the producer's highest number are stored already, and are
-    /// not stored again.
-    ///
-    /// # Errors
-    /// [`Error::Gap`] when a known producer leaves numbers out, [`Error::Exhausted`] when numbers or
-    /// IDs do not suffice; nothing is stored then.
-    pub fn produce<'a>(
-        &mut self,
-        now: u64,
-        floor: Id,
-        (name, sequence): (&[u8], u64),
-        elements: impl ExactSizeIterator<Item = &'a [u8]>,
-        effect: &mut Vec<u8>,
-    ) -> Result<Produced, Error> {
-        effect.clear();
-        let count = elements.len() as u64;
-        let Some(before) = sequence.checked_sub(1) else {
-            return Err(Error::Gap(0));
-        };
-        let last = before.checked_add(count).ok_or(Error::Exhausted)?;
-        let known = match self.producers.get(name) {
-            Some(producer) if before > producer.highest => {
-                return Err(Error::Gap(producer.highest));
-            }
-            Some(producer) => (sequence..=last.min(producer.highest))
-                .map(|number| producer.id_of(number))
-                .collect(),
-            None => Vec::new(),
-        };
-        let fresh = Fresh(elements, known.len());
-        let mut produced = Produced {
-            known,
-            pushed: None,
-        };
-        if fresh.len() > 0 {
-            let (count, time) = (fresh.len() as u64, now.min(TIME_END - 1));
-            let first = self.last_id.next(now, count).ok_or(Error::Exhausted)?;
-            let mut pushed = Pushed {
-                first,
-                count,
-                raises: false,
-            };
-            pushed.raises = pushed.last().raises(floor, now);
-            let time = (self.producers.get(name)).map_or(time, |producer| time.max(producer.time));
-            self.append(&pushed, fresh);
-            self.producers.set(
-                name,
-                Producer {
-                    highest: last,
-                    first,
-                    count,
-                    time,
-                },
-            );
-            effect::put_produce(effect, &pushed, name, last, time);
-            produced.pushed = Some(pushed);
-        }
-        Ok(produced)
-    }
-
-    /// When there is something to do for [`Queue::expire`].
-    #[must_use]
-    pub fn next_due(&self) -> Option<u64> {
-        self.producers.next_due()
-    }
-
-    /// Does what is due by now, at most `limit` of it: forgets producers.
-    pub fn expire(&mut self, now: u64, limit: usize, effect: &mut Vec<u8>) {
-        effect.clear();
-        let due: Vec<Box<[u8]>> = self
-            .producers
-            .due(now)
-            .take(limit)
-            .map(Into::into)
-            .collect();
-        if !due.is_empty() {
-            effect::put_forget(effect, due.iter().map(|name| &**name));
-            due.iter().for_each(|name| _ = self.producers.remove(name));
+    /// Notes that the queue's time is ahead of the caller's, unless what was noted says so: it would not be drawn towards
+    /// the caller's if it was noted anew all the time.
+    #[cold]
+    fn lag(&mut self, time: u64, now: u64) {
+        if self.own_time(now) != Some(time) {
+            self.ahead = Some((time, now));
         }
     }
 
-    /// Appends messages whose IDs were made.
-    pub(crate) fn append<'a>(
-        &mut self,
-        pushed: &Pushed,
-        elements: impl ExactSizeIterator<Item = &'a [u8]>,
-    ) {
-        self.expected = None;
-        for (id, element) in pushed.ids().zip(elements) {
-            self.store.append(id, element);
-        }
-        self.group.appended(pushed.count);
-        self.last_id = pushed.last();
-        self.counters.sent += pushed.count;
+    /// Whether the queue's time was ahead of the caller's when that was noted last.
+    pub(crate) fn is_ahead(&self) -> bool {
+        self.ahead.is_some()
     }
 
-    /// How many messages a pop of at most `count` would deliver.
-    #[must_use]
-    pub fn available(&self, count: u64) -> u64 {
-        self.group.waiting().min(count)
-    }
-
-    /// Delivers up to `count` waiting messages, in order, and tells how many.
-    pub fn pop(
-        &mut self,
-        now: u64,
-        count: u64,
-        effect: &mut Vec<u8>,
-        mut visit: impl FnMut(Delivery<'_>),
-    ) -> u64 {
-        effect.clear();
-        let (count, time) = (self.available(count), self.time(now));
-        let mut first = None;
-        self.deliver(time, count, |delivery| {
-            first = first.or(Some(delivery.id));
-            visit(delivery);
-        });
-        if let Some(first) = first {
-            effect::put_deliver(effect, time, first, count);
+    /// When, by the caller's clock, the queue's time is `time`.
+    pub(crate) fn callers(&self, now: u64, time: u64) -> u64 {
+        let own = self.time(now);
+        if own <= now {
+            return time;
         }
-        count
-    }
-
-    pub(crate) fn deliver(&mut self, time: u64, count: u64, mut visit: impl FnMut(Delivery<'_>)) {
-        if count == 0 {
-            return;
-        }
-        self.expected = None;
-        self.clock = time;
-        self.counters.received += count;
-        self.group.pop(&mut self.store, time, count, |message| {
-            visit(Delivery {
-                id: message.id,
-                payload: message.payload,
-                deliveries: 1,
-                time,
-            });
-        });
-    }
-
-    /// Lets go of delivered messages. Those that are none are passed over; the others are put
-    /// into `acknowledged`.
-    pub fn acknowledge(
-        &mut self,
-        ids: impl Iterator<Item = Id>,
-        acknowledged: &mut Vec<Id>,
-        effect: &mut Vec<u8>,
-    ) {
-        effect.clear();
-        acknowledged.clear();
-        acknowledged.extend(ids.filter(|&id| self.group.acknowledge(&mut self.store, id)));
-        if !acknowledged.is_empty() {
-            self.expected = None;
-            self.counters.deleted += acknowledged.len() as u64;
-            effect::put_acknowledge(effect, acknowledged);
-        }
-    }
-
-    /// How many messages a recovery would deliver: at most `count`, each delivered at least
-    /// `elapsed` milliseconds ago.
-    #[must_use]
-    pub fn recoverable(&self, now: u64, count: u64, elapsed: u64) -> u64 {
-        match self.time(now).checked_sub(elapsed) {
-            Some(until) => self.group.due(until, count),
-            None => 0,
-        }
-    }
-
-    /// Delivers again up to `count` messages that were delivered at least `elapsed` milliseconds
-    /// ago and not acknowledged, the longest delivered first, and tells how many.
-    pub fn recover(
-        &mut self,
-        now: u64,
-        count: u64,
-        elapsed: u64,
-        effect: &mut Vec<u8>,
-        mut visit: impl FnMut(Delivery<'_>),
-    ) -> u64 {
-        effect.clear();
-        let (count, time) = (self.recoverable(now, count, elapsed), self.time(now));
-        let mut first = None;
-        self.redeliver(time, count, |delivery| {
-            first = first.or(Some(delivery.id));
-            visit(delivery);
-        });
-        if let Some(first) = first {
-            effect::put_redeliver(effect, time, first, count);
-        }
-        count
-    }
-
-    pub(crate) fn redeliver(&mut self, time: u64, count: u64, mut visit: impl FnMut(Delivery<'_>)) {
-        if count == 0 {
-            return;
-        }
-        self.expected = None;
-        self.clock = time;
-        self.counters.received += count;
-        self.counters.returned += count;
-        self.group
-            .redeliver(&self.store, time, count, |message, deliveries| {
-                visit(Delivery {
-                    id: message.id,
-                    payload: message.payload,
-                    deliveries,
-                    time,
-                });
-            });
+        let left = time.saturating_sub(own);
+        // At the latest when the caller's time is there: the queue's is not behind it.
+        now.saturating_add(left)
+            .saturating_add(left / 99)
+            .min(time.max(now))
     }
 
     // ---- looking ----
 
-    /// Messages held.
+    /// Messages held, dead letters not counted.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.store.live()
+        self.store.live() - self.group.letters.len()
     }
 
-    /// Whether the queue holds messages.
+    /// Whether the queue holds messages, dead letters included.
     #[must_use]
     pub fn has_messages(&self) -> bool {
         self.store.live() > 0
@@ -330,7 +184,11 @@ impl Queue {
     /// need not be kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.store.live() == 0 && self.producers.is_empty()
+        self.store.live() == 0
+            && self.producers.is_empty()
+            && self.tokens.is_empty()
+            && !self.policy.kept
+            && self.paused == Paused::default()
     }
 
     /// Messages waiting.
@@ -345,22 +203,53 @@ impl Queue {
         self.group.delivered()
     }
 
+    /// Messages that are due later.
+    #[must_use]
+    pub fn scheduled(&self) -> u64 {
+        self.group.scheduled()
+    }
+
+    /// Dead letters.
+    #[must_use]
+    pub fn dead_letters(&self) -> u64 {
+        self.group.letters.len()
+    }
+
     /// What happened so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
+    /// Its settings.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// What is refused for now.
+    #[must_use]
+    pub fn paused(&self) -> Paused {
+        self.paused
+    }
+
     /// Bytes allocated, this value included.
     #[must_use]
     pub fn memory(&self) -> usize {
-        size_of::<Self>() + self.store.heap() + self.group.heap() + self.producers.heap()
+        size_of::<Self>()
+            + self.store.heap()
+            + self.group.heap()
+            + self.producers.heap()
+            + self.tokens.heap()
     }
 
     /// How many allocations freeing takes, roughly.
     #[must_use]
     pub fn free_effort(&self) -> usize {
-        self.store.segments() * 2 + 1
+        let remembered = self.producers.len() + self.tokens.len() + self.group.letters.len();
+        let entries =
+            self.group.schedule.len() / 512 + usize::try_from(remembered).unwrap_or(usize::MAX);
+        (self.store.segments() * 2 + 1).saturating_add(entries)
     }
 
     /// Waiting messages from a position on, in the order of delivery, with their number. A
@@ -392,14 +281,91 @@ impl Queue {
         let (start, count) = window(self.group.delivered(), start, count);
         let now = self.time(now);
         let messages = self.group.iter_delivered(&self.store, start);
-        let pending = messages.map(move |(m, record)| Pending {
-            id: m.id,
-            payload: m.payload,
-            last_delivery: record.time(),
-            elapsed: now.saturating_sub(record.time()),
+        Counted(messages.map(move |(m, n)| self.pending(now, &m, n)), count)
+    }
+
+    fn pending<'a>(&self, now: u64, message: &Stored<'a>, number: u32) -> Pending<'a> {
+        let record = self.group.records.get(number);
+        let time = record.map_or(0, Record::time);
+        Pending {
+            id: message.id,
+            payload: message.payload,
+            last_delivery: time,
+            elapsed: now.saturating_sub(time),
+            deliveries: record.map_or(0, |record| record.deliveries),
+        }
+    }
+
+    /// Delivered messages in the order of last delivery: of one consumer or of all, those delivered at least `idle`
+    /// milliseconds ago.
+    pub fn pending_of<'a>(
+        &'a self,
+        now: u64,
+        consumer: Option<&[u8]>,
+        idle: u64,
+    ) -> impl Iterator<Item = Pending<'a>> + use<'a> {
+        let (now, records) = (self.time(now), &self.group.records);
+        let numbers: Box<dyn Iterator<Item = u32> + 'a> = match consumer {
+            Some(name) => Box::new(self.group.consumers.records(records, name)),
+            None => Box::new(self.group.delivered.iter(records)),
+        };
+        let mut hint = Hint::default();
+        numbers
+            .filter_map(move |number| {
+                let ordinal = records.get(number)?.ordinal();
+                let message = self.store.get(self.store.seek(ordinal, &mut hint)?)?;
+                Some(self.pending(now, &message, number))
+            })
+            .take_while(move |pending| pending.elapsed >= idle)
+    }
+
+    /// Dead letters, the oldest first.
+    pub fn dead(&self) -> impl Iterator<Item = Dead<'_>> {
+        let letters = self.group.letters.iter();
+        letters.filter_map(|letter| self.dead_letter(&self.store.of(letter.ordinal)?))
+    }
+
+    /// The dead letter with an ID, where there is one.
+    #[must_use]
+    pub fn get_dead(&self, id: Id) -> Option<Dead<'_>> {
+        let place = self.store.find(id, &mut Hint::default())?;
+        self.dead_letter(&self.store.get(place)?)
+    }
+
+    fn dead_letter<'a>(&'a self, message: &Stored<'a>) -> Option<Dead<'a>> {
+        let record = self.group.record(message)?;
+        let letter = self.group.letter(record)?;
+        Some(Dead {
+            id: message.id,
+            payload: message.payload,
+            died: letter.died,
             deliveries: record.deliveries,
-        });
-        Counted(pending, count)
+            failures: record.failures.into(),
+            reason: &letter.reason,
+            consumer: &letter.consumer,
+        })
+    }
+
+    /// Messages that are due later, in the order of their times.
+    pub fn due_later(&self) -> impl Iterator<Item = Scheduled<'_>> {
+        let scheduled = self.group.iter_scheduled(&self.store);
+        scheduled.map(|(due, message)| Scheduled {
+            id: message.id,
+            payload: message.payload,
+            due,
+        })
+    }
+
+    /// Consumers that hold messages, by name.
+    pub fn consumers(&self, now: u64) -> impl Iterator<Item = Holder<'_>> {
+        let now = self.time(now);
+        let all = self.group.consumers.iter();
+        all.map(move |(name, pending, last_seen)| Holder {
+            name,
+            pending,
+            idle: now.saturating_sub(last_seen),
+            last_seen,
+        })
     }
 
     /// Messages from one ID to another, both included, in ID order whatever their state, or in
@@ -430,7 +396,28 @@ impl Queue {
     /// The message with an ID, whatever its state, where there is one.
     #[must_use]
     pub fn get(&self, id: Id) -> Option<Held<'_>> {
-        self.range(id, id, false).next()
+        let place = self.store.find(id, &mut Hint::default())?;
+        let message = self
+            .store
+            .get(place)
+            .filter(|message| message.record != GONE)?;
+        Some(self.held(&message))
+    }
+
+    /// The message that a receipt means: any delivery of it, or the very one.
+    #[must_use]
+    pub fn get_by(&self, receipt: Receipt) -> Option<Held<'_>> {
+        let held = self.get(receipt.id)?;
+        receipt.is_of(held.meta.deliveries).then_some(held)
+    }
+
+    /// The message in the queue that has a token.
+    #[must_use]
+    pub fn by_token(&self, token: &[u8]) -> Option<Id> {
+        match self.tokens.get(token)? {
+            (id, None) => Some(id),
+            (_, Some(_)) => None,
+        }
     }
 
     /// The message that is delivered next, or with `back` the one that is delivered last of those that
@@ -441,17 +428,35 @@ impl Queue {
         self.get(waiting.id)
     }
 
-    fn held<'a>(&self, message: &Stored<'a>) -> Held<'a> {
-        let record = self.group.record(message);
+    fn held<'a>(&'a self, message: &Stored<'a>) -> Held<'a> {
         Held {
             id: message.id,
             payload: message.payload,
-            meta: Meta {
-                state: record.map_or(State::Waiting, |_| State::Delivered),
-                deliveries: record.map_or(0, |record| record.deliveries),
-                enqueued: message.id.milliseconds,
-                last_delivery: record.map_or(0, Record::time),
+            meta: self.meta(message),
+        }
+    }
+
+    fn meta<'a>(&'a self, message: &Stored<'a>) -> Meta<'a> {
+        let (group, state) = (&self.group, self.group.state(message));
+        let record = group.record(message);
+        let delivered = state == State::Delivered;
+        Meta {
+            state,
+            deliveries: record.map_or(0, |record| record.deliveries),
+            failures: record.map_or(0, |record| record.failures.into()),
+            enqueued: message.id.milliseconds,
+            last_delivery: record.map_or(0, Record::time),
+            deadline: if delivered {
+                group.delivered.deadline(&group.records, message.record)
+            } else {
+                0
             },
+            consumer: match record.and_then(|record| group.letter(record)) {
+                Some(letter) => &letter.consumer,
+                None if delivered => group.consumers.holder(&group.records, message.record),
+                None => &[],
+            },
+            fields: message.fields(),
         }
     }
 
@@ -472,12 +477,45 @@ impl Queue {
         Info {
             waiting: self.group.waiting(),
             delivered: self.group.delivered(),
+            scheduled: self.group.scheduled(),
+            dead_letters: self.group.letters.len(),
+            consumers: self.group.consumers.len(),
+            bytes: self.bytes,
+            paused: self.paused,
             counters: self.counters,
             memory: self.memory(),
             first_id,
             last_id: self.last_id,
             age: first_id.map_or(0, |id| now.saturating_sub(id.milliseconds)),
         }
+    }
+}
+
+/// What a delivery shows of a message, whose record is as it will be.
+pub(crate) fn delivery<'a>(
+    message: &Stored<'a>,
+    record: &Record,
+    lease: u64,
+    consumer: &'a [u8],
+) -> Delivery<'a> {
+    let time = record.time();
+    Delivery {
+        id: message.id,
+        payload: message.payload,
+        meta: Meta {
+            state: State::Delivered,
+            deliveries: record.deliveries,
+            failures: record.failures.into(),
+            enqueued: message.id.milliseconds,
+            last_delivery: time,
+            deadline: if lease == 0 {
+                0
+            } else {
+                time.saturating_add(lease)
+            },
+            consumer,
+            fields: message.fields(),
+        },
     }
 }
 
@@ -509,20 +547,54 @@ impl<I: Iterator> Iterator for Counted<I> {
 
 impl<I: Iterator> ExactSizeIterator for Counted<I> {}
 
-/// Elements without the first few.
-struct Fresh<I>(I, usize);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consume::Pop;
 
-impl<I: ExactSizeIterator> Iterator for Fresh<I> {
-    type Item = I::Item;
-
-    fn next(&mut self) -> Option<I::Item> {
-        self.0.nth(std::mem::take(&mut self.1))
+    /// A queue whose time is 100 seconds ahead of 1,000, with a message whose lease ends 60 seconds later.
+    fn ahead() -> Queue {
+        let (mut queue, mut effect) = (Queue::default(), Vec::new());
+        let moment = Moment::at(101_000, Id::default());
+        let one = [&b"one"[..]].into_iter();
+        queue.push(&moment, None, one, &mut effect).unwrap();
+        let pop = Pop {
+            lease: Some(60_000),
+            ..Pop::of(1)
+        };
+        queue.pop(&moment, &pop, &mut effect, |_| ());
+        queue
     }
 
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.0.len().saturating_sub(self.1);
-        (left, Some(left))
+    #[test]
+    fn time_that_is_ahead_goes_on_and_is_drawn_to_the_callers() {
+        // However often it is asked for.
+        for step in [1, 7, 1_000, 30_000] {
+            let (mut queue, mut effect) = (ahead(), Vec::new());
+            let mut now = 1_000;
+            while !queue.expire(&Moment::at(now, Id::default()), 10, &mut effect) {
+                now += step;
+            }
+            // 60 seconds and a hundredth of them.
+            assert!((61_600..61_610 + step).contains(&now), "{now} by {step}");
+            // It meets the caller's time, and is it from then on.
+            while queue.advance(now) > now {
+                now += step;
+                queue.clock = queue.time(now);
+            }
+            let expected = 1_000 + 100_000 * 100;
+            assert!(now.abs_diff(expected) <= step + 200, "{now} by {step}");
+            assert_eq!(queue.time(now + 5), now + 5);
+        }
+    }
+
+    #[test]
+    fn the_next_due_time_is_told_in_the_callers_time() {
+        let (mut queue, mut effect) = (ahead(), Vec::new());
+        let moment = Moment::at(1_000, Id::default());
+        assert!(!queue.expire(&moment, 10, &mut effect));
+        let due = queue.next_due(&moment).unwrap();
+        assert!(due.abs_diff(61_606) <= 2, "{due}");
+        assert!(queue.expire(&Moment::at(due + 1, Id::default()), 10, &mut effect));
     }
 }
-
-impl<I: ExactSizeIterator> ExactSizeIterator for Fresh<I> {}

@@ -1,4 +1,7 @@
-//! One record per delivered message, in chunks that are given back.
+//! One record per message from its first delivery until it is gone, in chunks that are given back.
+//!
+//! A record says where its message stands ([`Place`]), so that counts survive every move. What few records have, an
+//! explicit deadline or a named consumer, lies beside in arrays that a chunk gets when it first needs them.
 //!
 //! Records are numbered. Chunks hold 1,024 of them (28 KiB, a size class of common allocators);
 //! the only chunk of a small queue grows from little. New records go to the lowest chunk with room; a
@@ -16,19 +19,37 @@ pub(crate) const NIL: u32 = u32::MAX;
 const CHUNK: usize = 1024;
 const FIRST: usize = 4;
 
-/// What a record is used for.
+/// Where the message of a record stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+pub(crate) enum Place {
+    /// There is no message.
     Free,
+    /// In the lists of `delivered`, by its links.
     Delivered,
+    /// Returned, in a lane.
+    Returned,
+    /// In the schedule, to be returned. Its explicit deadline is when it is due.
+    Retry,
+    /// Redriven, in a lane.
+    Redriven,
+    /// Among the dead letters. Its links are the letter's number.
+    Dead,
 }
 
-/// What is known of a delivered message beside its payload. 28 bytes.
+const CLASS: u8 = 0b0001_1111;
+/// The delivery was not begun.
+pub(crate) const PREFETCHED: u8 = 0b0010_0000;
+/// The deadline is explicit, and does not follow from the list.
+pub(crate) const EXTENDED: u8 = 0b0100_0000;
+/// A named consumer holds it.
+pub(crate) const HELD: u8 = 0b1000_0000;
+
+/// What is known of a message beside its payload, once it was delivered. 28 bytes.
 ///
-/// To add a field: here, in the snapshot's deliveries, and in `docs/format.md`.
+/// To add a field: here, in the snapshot's records, and in `docs/format.md`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
-    /// Neighbours in the delivered list; `next` also chains the free records of a chunk.
+    /// Neighbours in a delivered list; `next` also chains the free records of a chunk.
     pub(crate) previous: u32,
     pub(crate) next: u32,
     ordinal_low: u32,
@@ -40,7 +61,10 @@ pub(crate) struct Record {
     /// How often a delivery came to nothing: apart from deliveries, so that a crash can be told
     /// from a refusal.
     pub(crate) failures: u16,
-    state: State,
+    /// Where the message stands.
+    pub(crate) place: Place,
+    /// Which delivered list it is in, and the flags above.
+    flags: u8,
 }
 
 const _: () = assert!(size_of::<Record>() == 28);
@@ -55,7 +79,8 @@ impl Record {
         ordinal_high: 0,
         time_high: 0,
         failures: 0,
-        state: State::Free,
+        place: Place::Free,
+        flags: 0,
     };
 
     /// A record of a delivery, in no list yet. Ordinal and time have 48 bits.
@@ -65,7 +90,7 @@ impl Record {
             ordinal_high: (ordinal >> 32) as u16,
             deliveries,
             failures,
-            state: State::Delivered,
+            place: Place::Delivered,
             ..Self::FREE
         };
         record.set_time(time);
@@ -81,29 +106,101 @@ impl Record {
         u64::from(self.time_high) << 32 | u64::from(self.time_low)
     }
 
+    /// Which delivered list it is in.
+    pub(crate) fn class(&self) -> usize {
+        usize::from(self.flags & CLASS)
+    }
+
+    pub(crate) fn set_class(&mut self, class: usize) {
+        self.flags = self.flags & !CLASS | class as u8 & CLASS;
+    }
+
+    pub(crate) fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    pub(crate) fn set(&mut self, flag: u8, holds: bool) {
+        self.flags = if holds {
+            self.flags | flag
+        } else {
+            self.flags & !flag
+        };
+    }
+
+    /// The links as one number, for a record that is in no list.
+    pub(crate) fn number(&self) -> u64 {
+        u64::from(self.previous) << 32 | u64::from(self.next)
+    }
+
+    pub(crate) fn set_number(&mut self, number: u64) {
+        (self.previous, self.next) = ((number >> 32) as u32, number as u32);
+    }
+
     pub(crate) fn set_time(&mut self, time: u64) {
         self.time_low = time as u32;
         self.time_high = (time >> 32) as u16;
     }
 }
 
-#[derive(Debug, Clone)]
+/// That a named consumer holds a message: which, and the neighbours in its list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Holding {
+    pub(crate) consumer: u32,
+    pub(crate) previous: u32,
+    pub(crate) next: u32,
+}
+
+impl Holding {
+    pub(crate) const NONE: Holding = Holding {
+        consumer: NIL,
+        previous: NIL,
+        next: NIL,
+    };
+}
+
+#[derive(Debug)]
 struct Chunk {
     records: Vec<Record>,
+    /// Explicit deadlines by index, up to the last one that has or had one.
+    deadlines: Vec<u64>,
+    /// Who holds them, likewise.
+    holdings: Vec<Holding>,
     /// First of the chain of free records, as an index into the chunk.
     free: u32,
     live: u32,
 }
 
+impl Clone for Chunk {
+    fn clone(&self) -> Self {
+        // With the same room: a chunk is open as long as it has some.
+        let mut records = Vec::with_capacity(self.records.capacity());
+        records.extend_from_slice(&self.records);
+        Self {
+            records,
+            deadlines: self.deadlines.clone(),
+            holdings: self.holdings.clone(),
+            ..*self
+        }
+    }
+}
+
 impl Chunk {
+    /// Bytes of the arrays beside the records.
+    fn beside(&self) -> usize {
+        self.deadlines.capacity() * size_of::<u64>()
+            + self.holdings.capacity() * size_of::<Holding>()
+    }
+
     const EMPTY: Chunk = Chunk {
         records: Vec::new(),
+        deadlines: Vec::new(),
+        holdings: Vec::new(),
         free: NIL,
         live: 0,
     };
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Records {
     chunks: Vec<Chunk>,
     /// A bit for each chunk with room.
@@ -115,6 +212,8 @@ pub(crate) struct Records {
     live: usize,
     /// Records that the chunks have room for.
     room: usize,
+    /// Bytes of the arrays beside the records.
+    beside: usize,
     /// Where the search for a record to move goes on, as an index into the last chunk.
     sweep: usize,
 }
@@ -122,8 +221,22 @@ pub(crate) struct Records {
 /// A record that moved: whoever knows it by its old number must learn the new one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Relocation {
+    pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) record: Record,
+}
+
+impl Clone for Records {
+    fn clone(&self) -> Self {
+        let chunks = self.chunks.clone();
+        Self {
+            beside: chunks.iter().map(Chunk::beside).sum(),
+            chunks,
+            open: self.open.clone(),
+            vacant: self.vacant.clone(),
+            ..*self
+        }
+    }
 }
 
 impl Records {
@@ -137,6 +250,7 @@ impl Records {
             + self.open.capacity() * 8
             + self.vacant.capacity() * 4
             + self.room * size_of::<Record>()
+            + self.beside
     }
 
     fn split(number: u32) -> (usize, usize) {
@@ -151,6 +265,51 @@ impl Records {
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Record> {
         let (chunk, index) = Self::split(number);
         self.chunks.get_mut(chunk)?.records.get_mut(index)
+    }
+
+    /// The explicit deadline of a record; 0 when it has none.
+    pub(crate) fn deadline(&self, number: u32) -> u64 {
+        let (chunk, index) = Self::split(number);
+        let chunk = self.chunks.get(chunk);
+        chunk.map_or(0, |chunk| chunk.deadlines.get(index).copied().unwrap_or(0))
+    }
+
+    pub(crate) fn set_deadline(&mut self, number: u32, deadline: u64) {
+        self.set_beside(number, deadline, 0, |chunk| &mut chunk.deadlines);
+    }
+
+    /// Who holds the message of a record by name.
+    pub(crate) fn holding(&self, number: u32) -> Holding {
+        let (chunk, index) = Self::split(number);
+        let chunk = self.chunks.get(chunk);
+        chunk.map_or(Holding::NONE, |chunk| {
+            chunk.holdings.get(index).copied().unwrap_or(Holding::NONE)
+        })
+    }
+
+    pub(crate) fn set_holding(&mut self, number: u32, holding: Holding) {
+        self.set_beside(number, holding, Holding::NONE, |chunk| &mut chunk.holdings);
+    }
+
+    fn set_beside<T: Clone>(
+        &mut self,
+        number: u32,
+        value: T,
+        none: T,
+        array: impl Fn(&mut Chunk) -> &mut Vec<T>,
+    ) {
+        let (at, index) = Self::split(number);
+        let Some(chunk) = self.chunks.get_mut(at) else {
+            return;
+        };
+        let (before, room) = (chunk.beside(), chunk.records.capacity());
+        let values = array(chunk);
+        if values.len() <= index {
+            values.reserve_exact(room.max(index + 1) - values.len());
+            values.resize(index + 1, none);
+        }
+        values[index] = value;
+        self.beside = self.beside + chunk.beside() - before;
     }
 
     /// The same without records, as new ones are, but with the lists' memory.
@@ -197,6 +356,9 @@ impl Records {
     pub(crate) fn remove(&mut self, number: u32) {
         let (at, index) = Self::split(number);
         let chunk = &mut self.chunks[at];
+        if let Some(deadline) = chunk.deadlines.get_mut(index) {
+            *deadline = 0;
+        }
         chunk.records[index] = Record {
             next: chunk.free,
             ..Record::FREE
@@ -239,6 +401,10 @@ impl Records {
             Some(vacant) => vacant as usize,
             None if growing => 0,
             None => {
+                if self.chunks.is_empty() {
+                    // Most queues need one only.
+                    self.chunks.reserve_exact(1);
+                }
                 self.chunks.push(Chunk::EMPTY);
                 self.open.resize(self.chunks.len().div_ceil(64), 0);
                 self.chunks.len() - 1
@@ -262,6 +428,7 @@ impl Records {
     fn release(&mut self, number: usize) {
         let chunk = std::mem::replace(&mut self.chunks[number], Chunk::EMPTY);
         self.room -= chunk.records.capacity();
+        self.beside -= chunk.beside();
         self.mark(number, false);
         if number + 1 < self.chunks.len() {
             self.vacant.push(number as u32);
@@ -296,10 +463,17 @@ impl Records {
                 return None;
             };
             self.sweep += 1;
-            if record.state != State::Free {
-                let to = self.insert(record);
-                self.remove((last * CHUNK + index) as u32);
-                return Some(Relocation { to, record });
+            if record.place != Place::Free {
+                let (from, to) = ((last * CHUNK + index) as u32, self.insert(record));
+                let (deadline, holding) = (self.deadline(from), self.holding(from));
+                if deadline != 0 {
+                    self.set_deadline(to, deadline);
+                }
+                if record.has(HELD) {
+                    self.set_holding(to, holding);
+                }
+                self.remove(from);
+                return Some(Relocation { from, to, record });
             }
         }
         None
@@ -307,12 +481,12 @@ impl Records {
 
     /// What must hold between two operations; see the head of this file.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let (mut live, mut room) = (0, 0);
+        let (mut live, mut room, mut beside) = (0, 0, 0);
         for (number, chunk) in self.chunks.iter().enumerate() {
             let used = chunk
                 .records
                 .iter()
-                .filter(|r| r.state != State::Free)
+                .filter(|r| r.place != Place::Free)
                 .count();
             ensure(
                 used == chunk.live as usize,
@@ -327,6 +501,7 @@ impl Records {
             )?;
             live += used;
             room += chunk.records.capacity();
+            beside += chunk.beside();
         }
         let vacant = self
             .chunks
@@ -336,6 +511,7 @@ impl Records {
         ensure(vacant == self.vacant.len(), "freed chunks do not add up")?;
         ensure(live == self.live, "records do not add up")?;
         ensure(room == self.room, "room for records does not add up")?;
+        ensure(beside == self.beside, "arrays beside records do not add up")?;
         ensure(
             self.chunks.last().is_none_or(|c| c.live > 0),
             "the last chunk is empty",

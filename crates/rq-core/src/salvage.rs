@@ -4,6 +4,7 @@
 use crate::effect::Effect;
 use crate::error::Error;
 use crate::id::Id;
+use crate::parts::Part;
 use crate::queue::{Expected, Queue};
 use crate::snapshot::Loader;
 
@@ -14,25 +15,46 @@ impl Queue {
     /// undone, or the effect can't be read to its end.
     pub fn salvage(&mut self, head: &[u8]) -> bool {
         match Effect::read(head) {
-            Ok(Effect::Acknowledge(ids)) => {
-                let removed = ids.flatten().filter(|&id| self.remove(id)).count();
-                self.counters.deleted += removed as u64;
+            Ok(Effect::Acknowledge(_, ids)) => {
+                self.counters.deleted += self.remove_all(ids);
                 { ids }.all(|id| id.is_ok())
             }
-            Ok(Effect::Forget(names)) => {
-                names
-                    .flatten()
-                    .for_each(|name| _ = self.producers.remove(name));
+            Ok(Effect::Remove(_, _, ids)) => {
+                self.counters.cancelled += self.remove_all(ids);
+                { ids }.all(|id| id.is_ok())
+            }
+            Ok(Effect::Forget(tokens, names)) => {
+                for name in names.flatten() {
+                    if !tokens {
+                        self.producers.remove(name);
+                    } else if self.by_token(name).is_none() {
+                        self.tokens.remove(name);
+                    }
+                }
                 { names }.all(|name| name.is_ok())
             }
-            Ok(Effect::Deliver { .. } | Effect::Redeliver { .. }) => true,
+            // Messages stay where they are, and are delivered sooner or later.
+            Ok(
+                Effect::Deliver(..)
+                | Effect::Again(..)
+                | Effect::Return(..)
+                | Effect::Extend(..)
+                | Effect::Due(..)
+                | Effect::Expire(..)
+                | Effect::Redrive(..)
+                | Effect::Trim(..)
+                | Effect::Duplicates(_),
+            ) => true,
             _ => false,
         }
     }
 
-    /// Lets go of a message, whatever its state; false when it is not there.
-    fn remove(&mut self, id: Id) -> bool {
-        self.group.remove(&mut self.store, id)
+    /// Lets go of messages, whatever their state; how many were there.
+    fn remove_all(&mut self, ids: crate::effect::Ids<'_>) -> u64 {
+        let time = self.clock;
+        ids.flatten()
+            .filter(|&id| self.remove_one(id, time))
+            .count() as u64
     }
 
     /// No longer expects the parts of a snapshot that would stand before this one.
@@ -42,14 +64,29 @@ impl Queue {
             return Ok(());
         };
         match Effect::read(part)? {
-            Effect::Messages(messages) => {
-                let last = messages.flatten().map(|(id, _)| id).last();
+            Effect::Part(Part::Messages(messages)) => {
+                let last = messages.flatten().map(|message| message.id).last();
                 let last = last.filter(|id| id.milliseconds < Id::MILLISECONDS_END);
                 self.last_id = self.last_id.max(last.unwrap_or_default());
             }
-            Effect::Producers(_) => (expected.messages, expected.deliveries) = (0, 0),
-            Effect::End => expected = Expected::default(),
-            // Deliveries name messages by rank: they are good only when all messages are there.
+            Effect::Part(Part::Producers(_)) => {
+                expected = Expected {
+                    producers: expected.producers,
+                    tokens: expected.tokens,
+                    ..Expected::default()
+                };
+            }
+            Effect::Part(Part::Tokens(_)) => {
+                expected = Expected {
+                    tokens: expected.tokens,
+                    ..Expected::default()
+                };
+            }
+            Effect::Part(Part::End) => {
+                expected = Expected::default();
+                self.group.line_up_unseen(&mut self.store);
+            }
+            // The others name messages by rank: they are good only when all messages are there.
             _ => return Ok(()),
         }
         self.expected = Some(expected);
@@ -73,31 +110,43 @@ impl Loader {
 const ANYTHING: Expected = Expected {
     messages: u64::MAX,
     deliveries: u64::MAX,
+    resting: u64::MAX,
+    letters: u64::MAX,
+    scheduled: u64::MAX,
+    lined: u64::MAX,
     producers: u64::MAX,
+    tokens: u64::MAX,
 };
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::consume::Pop;
+    use crate::produce::Options;
+    use crate::queue::Moment;
     use crate::snapshot;
 
     /// A queue of 1,000 messages, of which the first 100 are delivered; its producer is remembered.
     fn queue() -> (Queue, Vec<Id>) {
         let (mut queue, mut effect) = (Queue::default(), Vec::new());
         let payload = [7; 300];
-        let pushed = queue
-            .push(
-                5,
-                Id::default(),
-                (0..999).map(|_| &payload[..]),
-                &mut effect,
-            )
-            .unwrap();
+        let moment = Moment::at(5, Id::default());
+        let many = (0..999).map(|_| &payload[..]);
+        let pushed = queue.push(&moment, None, many, &mut effect).unwrap();
+        let options = Options {
+            producer: Some((b"p", 1)),
+            ..Options::default()
+        };
         let one = [&payload[..]].into_iter();
-        let produced = queue.produce(5, Id::default(), (b"p", 1), one, &mut effect);
-        queue.pop(6, 100, &mut effect, |_| ());
-        let ids = pushed.ids().chain(produced.unwrap().pushed.unwrap().ids());
-        (queue, ids.collect())
+        let produced = queue
+            .push(&moment, Some(&options), one, &mut effect)
+            .unwrap();
+        let moment = Moment::at(6, Id::default());
+        queue.pop(&moment, &Pop::of(100), &mut effect, |_| ());
+        (
+            queue,
+            pushed.ids().chain(produced.ids()).flatten().collect(),
+        )
     }
 
     #[test]
@@ -117,7 +166,8 @@ mod tests {
             assert_eq!(queue.counters().deleted, gone.len() as u64);
             // What waits comes, in order.
             let mut popped = Vec::new();
-            queue.pop(9, 2_000, &mut effect, |m| popped.push(m.id));
+            let moment = Moment::at(9, Id::default());
+            queue.pop(&moment, &Pop::of(2_000), &mut effect, |m| popped.push(m.id));
             assert!(
                 popped
                     .iter()
@@ -131,12 +181,17 @@ mod tests {
     fn deliveries_are_left_and_pushes_are_lost() {
         let (mut queue, ids) = queue();
         let mut effect = Vec::new();
-        crate::effect::put_deliver(&mut effect, 7, ids[500], 3);
+        let manner = crate::group::Manner {
+            time: 7,
+            ..Default::default()
+        };
+        crate::effect::put_deliver(&mut effect, &manner, ids[500], 3);
         assert!(queue.salvage(&effect));
         assert_eq!(queue.delivered(), 100);
         let (mut other, mut push) = (Queue::default(), Vec::new());
         let one = [&b"one"[..]].into_iter();
-        other.push(1, Id::default(), one, &mut push).unwrap();
+        let moment = Moment::at(1, Id::default());
+        other.push(&moment, None, one, &mut push).unwrap();
         assert!(!queue.salvage(&push));
         assert!(!queue.salvage(b"no effect"));
     }
@@ -157,12 +212,15 @@ mod tests {
             let found = loader.finish();
             found.check().unwrap();
             let mut lost = Vec::new();
-            if let Ok(Effect::Messages(messages)) = Effect::read(&parts[missing]) {
-                lost.extend(messages.flatten().map(|(id, _)| id));
+            if let Ok(Effect::Part(Part::Messages(messages))) = Effect::read(&parts[missing]) {
+                lost.extend(messages.flatten().map(|message| message.id));
             }
             let left = ids.iter().filter(|id| found.get(**id).is_some());
             assert!(left.eq(ids.iter().filter(|id| !lost.contains(id))));
-            let kept = !matches!(Effect::read(&parts[missing]), Ok(Effect::Producers(_)));
+            let kept = !matches!(
+                Effect::read(&parts[missing]),
+                Ok(Effect::Part(Part::Producers(_)))
+            );
             assert_eq!(found.producers.get(b"p").is_some(), kept);
             // Only the deliveries, and those only where messages may be missing.
             assert_eq!(refused, usize::from(missing == 0 || !lost.is_empty()));

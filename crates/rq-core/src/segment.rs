@@ -14,13 +14,14 @@
 //! - *sparse*, 20 bytes: end, milliseconds, ordinal, sequence. For what remains of segments after
 //!   most of their messages have gone, and for queues with minutes between two messages.
 //!
-//! A payload over [`INLINE_MAX`] has an allocation of its own; its slot is flagged, and its bytes
-//! in the page are its number in `large`.
+//! A message with fields ([`Fields`](crate::message::Fields)) is flagged, and has them before its payload. What is over [`INLINE_MAX`] has an allocation of its
+//! own; its slot is flagged, too, and its bytes in the page are its number in `large`.
 //!
 //! Invariants: `live <= slots`; ends never fall; a slot whose record is [`GONE`] has no message;
-//! slots beyond `records.len()` have no record; `dead` is the sum of the page bytes of gone slots.
+//! slots beyond `records.len()` have no record; `plain` counts slots without record or mark; `dead` is the sum of the page bytes of gone slots.
 
 use crate::id::Id;
+use crate::message::Fields;
 
 mod compaction;
 mod invariants;
@@ -36,9 +37,19 @@ pub(crate) const INLINE_MAX: usize = 512;
 pub(crate) const NONE: u32 = u32::MAX;
 /// In place of a record number: there is no message in this slot any more.
 pub(crate) const GONE: u32 = u32::MAX - 1;
+/// In place of a record number: never delivered, and waiting in a lane, not by its ordinal.
+pub(crate) const LINED: u32 = u32::MAX - 2;
+/// In place of a record number: never delivered, and due later.
+pub(crate) const SCHEDULED: u32 = u32::MAX - 3;
+
+/// Whether this is the number of a record, and not one of the marks above.
+pub(crate) fn is_record(number: u32) -> bool {
+    number < SCHEDULED
+}
 
 const LARGE: u16 = 1 << 15;
-const END: u16 = LARGE - 1;
+const EXTENDED: u16 = 1 << 14;
+const END: u16 = EXTENDED - 1;
 const DENSE: usize = 4;
 const SPARSE: usize = 20;
 
@@ -90,6 +101,8 @@ pub(crate) struct Segment {
     large: Option<Box<Large>>,
     slots: u16,
     live: u16,
+    /// Slots with neither record nor mark: what waits in the order of IDs.
+    plain: u16,
     /// Bytes of payloads at the front of the page.
     used: u16,
     /// Bytes of those that belong to gone messages.
@@ -118,6 +131,7 @@ impl Segment {
             large: None,
             slots: 0,
             live: 0,
+            plain: 0,
             used: 0,
             dead: 0,
             run: 0,
@@ -133,6 +147,11 @@ impl Segment {
         usize::from(self.live)
     }
 
+    /// Messages that wait in the order of their IDs.
+    pub(crate) fn plain(&self) -> usize {
+        usize::from(self.plain)
+    }
+
     /// Bytes allocated for this segment.
     pub(crate) fn heap(&self) -> usize {
         let large = self.large.as_ref().map_or(0, |large| {
@@ -146,7 +165,7 @@ impl Segment {
         debug_assert_eq!(self.live, 0);
         self.records.clear();
         self.large = None;
-        (self.slots, self.used, self.dead, self.run) = (0, 0, 0, 0);
+        (self.slots, self.used, self.dead, self.run, self.plain) = (0, 0, 0, 0, 0);
         self.layout = layout;
     }
 
@@ -285,14 +304,15 @@ impl Segment {
 
     // ---- payloads ----
 
-    fn inline(&self, slot: usize) -> (&[u8], bool) {
+    /// The bytes of a slot in the page, and its flags.
+    fn inline(&self, slot: usize) -> (&[u8], u16) {
         let start = match slot.checked_sub(1) {
             Some(before) => self.end_word(before) & END,
             None => 0,
         };
         let word = self.end_word(slot);
         let bytes = &self.page[usize::from(start)..usize::from(word & END)];
-        (bytes, word & LARGE != 0)
+        (bytes, word & !END)
     }
 
     fn large_number(bytes: &[u8]) -> usize {
@@ -302,15 +322,19 @@ impl Segment {
         }
     }
 
-    pub(crate) fn payload(&self, slot: usize) -> &[u8] {
-        match self.inline(slot) {
-            (bytes, false) => bytes,
-            (bytes, true) => self
-                .large
-                .as_ref()
+    /// Fields as they are stored, empty for none, and payload.
+    pub(crate) fn message(&self, slot: usize) -> (&[u8], &[u8]) {
+        let (mut bytes, flags) = self.inline(slot);
+        if flags & LARGE != 0 {
+            let large = self.large.as_ref();
+            bytes = large
                 .and_then(|large| large.payloads.get(Self::large_number(bytes)))
-                .map_or(&[], |payload| payload),
+                .map_or(&[], |payload| payload);
         }
+        if flags & EXTENDED == 0 {
+            return (&[], bytes);
+        }
+        bytes.split_at(Fields::stored(bytes).1)
     }
 
     // ---- changes ----
@@ -321,33 +345,42 @@ impl Segment {
         base: Base,
         id: Id,
         ordinal: u64,
-        payload: &[u8],
+        (prefix, payload): (&[u8], &[u8]),
     ) -> Result<(), Full> {
+        let length = prefix.len() + payload.len();
         let slot = self.encode_slot(base, id, ordinal)?;
         let last = self
             .slots()
             .checked_sub(1)
             .map(|last| self.milliseconds(last));
-        self.make_room(inline_length(payload.len()))?;
-        let (start, mut word) = (usize::from(self.used), 0);
-        if payload.len() <= INLINE_MAX {
-            self.page[start..start + payload.len()].copy_from_slice(payload);
+        self.make_room(inline_length(length))?;
+        let start = usize::from(self.used);
+        let mut word = if prefix.is_empty() { 0 } else { EXTENDED };
+        if length <= INLINE_MAX {
+            let middle = start + prefix.len();
+            self.page[start..middle].copy_from_slice(prefix);
+            self.page[middle..start + length].copy_from_slice(payload);
         } else {
             let large = self.large.get_or_insert_default();
             // Two bytes a large payload: a page holds far fewer than 65,536.
             let number = large.payloads.len() as u16;
-            large.payloads.push(payload.into());
-            large.bytes += allocated(payload.len());
+            large.payloads.push(if prefix.is_empty() {
+                payload.into()
+            } else {
+                [prefix, payload].concat().into()
+            });
+            large.bytes += allocated(length);
             self.page[start..start + 2].copy_from_slice(&number.to_le_bytes());
-            word = LARGE;
+            word |= LARGE;
         }
-        self.used += inline_length(payload.len()) as u16;
+        self.used += inline_length(length) as u16;
         self.write_slot(self.used | word, slot);
         if last != Some(id.milliseconds - base.id.milliseconds) {
             self.run = self.slots;
         }
         self.slots += 1;
         self.live += 1;
+        self.plain += 1;
         Ok(())
     }
 
@@ -405,6 +438,13 @@ impl Segment {
         Ok(())
     }
 
+    /// Gives back the room for marks of messages that will not come.
+    pub(crate) fn seal(&mut self) {
+        if self.records.capacity() > self.slots() {
+            self.records.shrink_to(self.slots());
+        }
+    }
+
     /// Gives back the room of a page that nothing will be appended to, where it is worth it.
     pub(crate) fn trim(&mut self) {
         let needed = usize::from(self.used) + self.slots() * self.layout.slot_size();
@@ -434,18 +474,29 @@ impl Segment {
         self.records.get(slot).copied().unwrap_or(NONE)
     }
 
-    /// Whether no slot from this one on has or had a record.
-    pub(crate) fn is_untouched(&self, from: usize) -> bool {
-        self.records.len() <= from
+    /// Messages from a slot on that wait in the order of their IDs.
+    pub(crate) fn plain_from(&self, slot: usize) -> usize {
+        if slot == 0 || self.records.is_empty() {
+            return if slot == 0 {
+                self.plain()
+            } else {
+                self.slots() - slot
+            };
+        }
+        (slot..self.slots())
+            .filter(|&s| self.record(s) == NONE)
+            .count()
     }
 
     /// Sets the record of a slot. `sealed`: no message will be appended, so that the array
     /// gets its final size at once.
     pub(crate) fn set_record(&mut self, slot: usize, record: u32, sealed: bool) {
         if let Some(entry) = self.records.get_mut(slot) {
+            self.plain -= u16::from(*entry == NONE);
             *entry = record;
             return;
         }
+        self.plain -= 1;
         let further = self.slots() - self.records.len();
         if sealed && self.records.capacity() < self.slots() {
             self.records.reserve_exact(further);
@@ -454,20 +505,28 @@ impl Segment {
         self.records.push(record);
     }
 
-    /// Lets go of the message in a slot.
-    pub(crate) fn remove(&mut self, slot: usize, sealed: bool) {
-        let (bytes, is_large) = self.inline(slot);
+    /// Whether the message in a slot has fields.
+    pub(crate) fn is_extended(&self, slot: usize) -> bool {
+        self.end_word(slot) & EXTENDED != 0
+    }
+
+    /// Lets go of the message in a slot; the bytes of its fields and payload.
+    pub(crate) fn remove(&mut self, slot: usize, sealed: bool) -> usize {
+        let (bytes, flags) = self.inline(slot);
         let (length, number) = (bytes.len() as u16, Self::large_number(bytes));
-        if is_large
+        let mut stored = bytes.len();
+        if flags & LARGE != 0
             && let Some(large) = self.large.as_mut()
             && let Some(payload) = large.payloads.get_mut(number)
         {
-            large.bytes -= allocated(payload.len());
+            stored = payload.len();
+            large.bytes -= allocated(stored);
             *payload = Box::default();
         }
         self.set_record(slot, GONE, sealed);
         self.dead += length;
         self.live -= 1;
+        stored
     }
 }
 

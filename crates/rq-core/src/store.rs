@@ -13,7 +13,8 @@ use std::collections::VecDeque;
 
 use crate::id::Id;
 use crate::invariants::ensure;
-use crate::segment::{Base, Full, GONE, Layout, PAGE, Segment};
+use crate::message::Fields;
+use crate::segment::{Base, Full, GONE, Layout, NONE, PAGE, Segment};
 
 #[derive(Debug, Clone)]
 struct Entry {
@@ -39,11 +40,28 @@ pub(crate) struct Stored<'a> {
     pub(crate) id: Id,
     pub(crate) ordinal: u64,
     pub(crate) payload: &'a [u8],
-    /// Number of its record, `NONE` when it was never delivered.
+    /// Its fields as they are stored; empty for none.
+    pub(crate) prefix: &'a [u8],
+    /// Number of its record, or one of the marks of `segment`.
     pub(crate) record: u32,
 }
 
-#[derive(Debug, Clone, Default)]
+impl<'a> Stored<'a> {
+    /// What travels with it.
+    pub(crate) fn fields(&self) -> Fields<'a> {
+        if self.prefix.is_empty() {
+            return Fields::default();
+        }
+        Fields::stored(self.prefix).0
+    }
+
+    /// Bytes of payload and headers.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.payload.len() as u64 + self.fields().headers.bytes()
+    }
+}
+
+#[derive(Debug, Default)]
 pub(crate) struct Store {
     entries: VecDeque<Entry>,
     /// Entries without a segment.
@@ -52,6 +70,26 @@ pub(crate) struct Store {
     live: u64,
     /// Bytes allocated by segments.
     heap: usize,
+}
+
+impl Clone for Store {
+    fn clone(&self) -> Self {
+        let entries = self.entries.clone();
+        // A copy has less room to spare.
+        let segments = entries.iter().filter_map(|entry| entry.segment.as_deref());
+        Self {
+            heap: segments.map(Segment::heap).sum(),
+            entries,
+            ..*self
+        }
+    }
+}
+
+impl Place {
+    /// Where a search for this place would end.
+    pub(crate) fn hint(self) -> Hint {
+        Hint(self.entry)
+    }
 }
 
 impl Store {
@@ -94,8 +132,17 @@ impl Store {
 
     // ---- appending ----
 
-    /// Appends a message; its ID is above all others.
-    pub(crate) fn append(&mut self, id: Id, payload: &[u8]) {
+    /// Appends a message that waits elsewhere than by its ordinal; its ID is above all others. Its ordinal.
+    pub(crate) fn append_marked(&mut self, id: Id, message: (&[u8], &[u8]), mark: u32) -> u64 {
+        self.append(id, message);
+        if let Some(last) = self.last() {
+            self.set_record(last, mark);
+        }
+        self.next_ordinal - 1
+    }
+
+    /// Appends a message, its fields and payload; its ID is above all others.
+    pub(crate) fn append(&mut self, id: Id, message: (&[u8], &[u8])) {
         let ordinal = self.next_ordinal;
         self.next_ordinal += 1;
         self.live += 1;
@@ -109,7 +156,7 @@ impl Store {
             if segment.slots() == 0 {
                 entry.base = next;
             }
-            let outcome = segment.append(entry.base, id, ordinal, payload);
+            let outcome = segment.append(entry.base, id, ordinal, message);
             if outcome == Err(Full::Distance) {
                 // Bursts that lie far apart: no full pages for them, and where they have few
                 // messages, slots in which they can share a page.
@@ -119,18 +166,22 @@ impl Store {
                     layout = Layout::Sparse;
                 }
             }
+            if outcome.is_err() {
+                segment.seal();
+            }
             self.heap = self.heap + segment.heap() - before;
             if outcome.is_ok() {
                 return;
             }
         }
-        self.open(next, layout, small, payload);
+        self.open(next, layout, small, message);
     }
 
-    fn open(&mut self, base: Base, layout: Layout, small: bool, payload: &[u8]) {
-        let mut segment = Box::new(Segment::new(layout, payload.len(), small));
+    fn open(&mut self, base: Base, layout: Layout, small: bool, message: (&[u8], &[u8])) {
+        let length = message.0.len() + message.1.len();
+        let mut segment = Box::new(Segment::new(layout, length, small));
         // An empty segment takes any message: its own base is never too far, and it has room.
-        let outcome = segment.append(base, base.id, base.ordinal, payload);
+        let outcome = segment.append(base, base.id, base.ordinal, message);
         debug_assert!(outcome.is_ok());
         self.heap += segment.heap();
         let segment = Some(segment);
@@ -258,12 +309,25 @@ impl Store {
         self.place_from(place.entry + 1, 0)
     }
 
-    /// Slots from this place to the end of its segment, and whether none of them has or had a
-    /// record.
-    pub(crate) fn rest_of_segment(&self, place: Place) -> (usize, bool) {
-        self.segment(place.entry).map_or((0, true), |(_, s)| {
-            (s.slots() - place.slot, s.is_untouched(place.slot))
-        })
+    /// Messages from this place to the end of its segment that wait in the order of their IDs.
+    pub(crate) fn plain_in_segment(&self, place: Place) -> usize {
+        self.segment(place.entry)
+            .map_or(0, |(_, segment)| segment.plain_from(place.slot))
+    }
+
+    /// The first place at or behind this one whose message waits in the order of IDs.
+    pub(crate) fn plain_from(&self, mut place: Place) -> Option<Place> {
+        loop {
+            let (_, segment) = self.segment(place.entry)?;
+            let mut slots = place.slot..segment.slots();
+            if segment.plain() > 0
+                && let Some(slot) = slots.find(|&slot| segment.record(slot) == NONE)
+            {
+                let entry = place.entry;
+                return Some(Place { entry, slot });
+            }
+            place = self.next_segment(place)?;
+        }
     }
 
     /// The record number of a place.
@@ -272,13 +336,35 @@ impl Store {
             .map_or(GONE, |(_, segment)| segment.record(place.slot))
     }
 
+    /// The place of the message with this ordinal, where it is still there.
+    pub(crate) fn at(&self, ordinal: u64, hint: &mut Hint) -> Option<Place> {
+        let place = self.seek(ordinal, hint)?;
+        let (base, segment) = self.segment(place.entry)?;
+        let found =
+            segment.ordinal(base, place.slot) == ordinal && segment.record(place.slot) != GONE;
+        found.then_some(place)
+    }
+
+    /// The message with this ordinal, where it is still there.
+    pub(crate) fn of(&self, ordinal: u64) -> Option<Stored<'_>> {
+        self.get(self.at(ordinal, &mut Hint::default())?)
+    }
+
+    /// Fields as they are stored, empty for none, and payload of the message at a place.
+    pub(crate) fn message(&self, place: Place) -> (&[u8], &[u8]) {
+        self.segment(place.entry)
+            .map_or((&[], &[]), |(_, segment)| segment.message(place.slot))
+    }
+
     /// The message at a place.
     pub(crate) fn get(&self, place: Place) -> Option<Stored<'_>> {
         let (base, segment) = self.segment(place.entry)?;
+        let (prefix, payload) = segment.message(place.slot);
         Some(Stored {
             id: segment.id(base, place.slot),
             ordinal: segment.ordinal(base, place.slot),
-            payload: segment.payload(place.slot),
+            payload,
+            prefix,
             record: segment.record(place.slot),
         })
     }
@@ -296,10 +382,12 @@ impl Store {
             }
             _ => segment.id(base, place.slot),
         };
+        let (prefix, payload) = segment.message(place.slot);
         Some(Stored {
             id,
             ordinal: segment.ordinal(base, place.slot),
-            payload: segment.payload(place.slot),
+            payload,
+            prefix,
             record: segment.record(place.slot),
         })
     }
@@ -338,14 +426,20 @@ impl Store {
         self.entries.get_mut(entry)?.segment.as_deref_mut()
     }
 
-    /// Lets go of the message at a place. Other places are no longer good afterwards.
-    pub(crate) fn remove(&mut self, place: Place) {
+    /// Whether the message at a place has fields.
+    pub(crate) fn is_extended(&self, place: Place) -> bool {
+        self.segment(place.entry)
+            .is_some_and(|(_, segment)| segment.is_extended(place.slot))
+    }
+
+    /// Lets go of the message at a place; the bytes of its fields and payload. Other places are no longer good afterwards.
+    pub(crate) fn remove(&mut self, place: Place) -> u64 {
         let sealed = place.entry + 1 < self.entries.len();
         let Some(segment) = self.segment_mut(place.entry) else {
-            return;
+            return 0;
         };
         let before = segment.heap();
-        segment.remove(place.slot, sealed);
+        let stored = segment.remove(place.slot, sealed);
         let live = segment.live();
         if live == 0 && !sealed {
             segment.reset(Layout::Dense);
@@ -356,6 +450,7 @@ impl Store {
         if live == 0 && sealed {
             self.drop_segment(place.entry);
         }
+        stored as u64
     }
 
     fn drop_segment(&mut self, entry: usize) {

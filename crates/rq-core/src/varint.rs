@@ -69,6 +69,12 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
+    /// The bytes between this and a later state of the same reader.
+    pub(crate) fn until(&self, later: &Self) -> &'a [u8] {
+        let length = self.bytes.len().saturating_sub(later.bytes.len());
+        self.bytes.get(..length).unwrap_or_default()
+    }
+
     /// How many bytes are left: no list in them can have more entries than that.
     pub(crate) fn left(&self) -> u64 {
         self.bytes.len() as u64

@@ -1,6 +1,6 @@
 //! What remains of segments, in one page.
 
-use super::{Base, GONE, LARGE, Layout, SPARSE, Segment, allocated};
+use super::{Base, GONE, LARGE, Layout, NONE, SPARSE, Segment, allocated};
 
 impl Segment {
     /// Bytes of a page that holds the live messages only.
@@ -46,9 +46,9 @@ impl Segment {
         let Ok(rest) = self.encode_slot(base, id, ordinal) else {
             return;
         };
-        let (bytes, is_large) = from.inline(slot);
+        let (bytes, flags) = from.inline(slot);
         let start = usize::from(self.used);
-        if is_large {
+        if flags & LARGE != 0 {
             let number = Self::large_number(bytes);
             let payload = from.large.as_mut().and_then(|l| l.payloads.get_mut(number));
             let payload = payload.map(std::mem::take).unwrap_or_default();
@@ -62,9 +62,10 @@ impl Segment {
             self.page[start..start + bytes.len()].copy_from_slice(bytes);
             self.used += bytes.len() as u16;
         }
-        let flag = if is_large { LARGE } else { 0 };
-        self.write_slot(self.used | flag, rest);
-        self.records.push(from.record(slot));
+        self.write_slot(self.used | flags, rest);
+        let record = from.record(slot);
+        self.plain += u16::from(record == NONE);
+        self.records.push(record);
         self.slots += 1;
         self.live += 1;
     }

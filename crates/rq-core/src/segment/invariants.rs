@@ -1,6 +1,6 @@
 //! What must hold in a segment between two operations.
 
-use super::{Base, GONE, Segment, allocated};
+use super::{Base, GONE, NONE, Segment, allocated};
 use crate::invariants::ensure;
 
 impl Segment {
@@ -19,6 +19,11 @@ impl Segment {
         ensure(
             self.live() + gone == self.slots(),
             "live and gone slots do not add up",
+        )?;
+        let plain = (0..self.slots()).filter(|&s| self.record(s) == NONE);
+        ensure(
+            plain.count() == self.plain(),
+            "plain messages do not add up",
         )?;
         ensure(dead == usize::from(self.dead), "dead bytes do not add up")?;
         ensure(
