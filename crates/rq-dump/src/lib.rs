@@ -47,8 +47,8 @@ const FOOTER_SIZE: usize = VERSION_SIZE + 8;
 
 static CHECKSUM: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_REDIS);
 
-/// The bytes that `RESTORE` takes. The queue holds a message or a producer: one that holds neither
-/// does not exist, and its bytes would be refused.
+/// The bytes that `RESTORE` takes. The queue holds something, be it only settings ([`Queue::is_empty`]): one that holds
+/// nothing does not exist, and its bytes would be refused.
 #[must_use]
 pub fn write(queue: &Queue) -> Vec<u8> {
     let mut out = vec![MODULE_VALUE];

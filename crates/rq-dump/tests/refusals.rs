@@ -76,7 +76,7 @@ fn a_wrong_checksum_is_refused_and_none_is_taken() {
     dump.extend([1, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(
         refusal(&dump),
-        "damaged: checksum 0x0000000000000001 at offset 472, expected 0xf8a451c525d2a044"
+        "damaged: checksum 0x0000000000000001 at offset 689, expected 0xe78d2ea7ff0153e5"
     );
 }
 
@@ -95,16 +95,16 @@ fn missing_and_trailing_bytes_are_told() {
         "cut off: expected a string at offset 12"
     );
     assert_eq!(
-        refusal(&GOLDEN[..0x40]),
-        "cut off: expected a compressed string at offset 41"
+        refusal(&GOLDEN[..0x60]),
+        "cut off: expected a compressed string at offset 71"
     );
     assert_eq!(
         refusal(&GOLDEN[..GOLDEN.len() - FOOTER]),
-        "cut off: expected 2 bytes of version and 8 of checksum after the value at offset 470"
+        "cut off: expected 2 bytes of version and 8 of checksum after the value at offset 687"
     );
     assert_eq!(
         refusal(&[GOLDEN, b"\r\n"].concat()),
-        "2 bytes too many: expected the end at offset 480"
+        "2 bytes too many: expected the end at offset 697"
     );
 }
 

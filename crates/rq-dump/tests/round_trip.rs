@@ -4,6 +4,7 @@
 mod support;
 
 use proptest::prelude::*;
+use rq_core::Moment;
 use support::{checked, compressed, parts, plain, queue, sealed, unchecked, value};
 
 proptest! {
@@ -49,7 +50,12 @@ fn every_form_of_length_is_written_shortest() {
         let payload = vec![b'x'; size];
         let elements = [&payload[..]].into_iter();
         queue
-            .push(1, Default::default(), elements, &mut Vec::new())
+            .push(
+                &Moment::at(1, Default::default()),
+                None,
+                elements,
+                &mut Vec::new(),
+            )
             .unwrap();
         let parts = parts(&queue);
         let dump = rq_dump::write(&queue);

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
+use rq_core::{Id, Moment, Policy, Pop};
 use rq_store::{Checkpointing, Files, Options, Store};
 
 /// CPU seconds of this process, user and system, to a hundredth.
@@ -51,7 +52,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut store, _) = Store::open(Files::new(&path), options)?;
     // As large as a record with this payload.
     let mut record = store.record()?;
-    record.push(b"queue", 1_700_000_000_000, [&payload[..]].into_iter())?;
+    let place = (1_700_000_000_000, &Policy::NONE);
+    record.push(b"queue", place, None, [&payload[..]].into_iter())?;
     record.append()?;
     let length = fs::metadata(path.join("log-0000000000000001"))?.len() - 40;
     let bare = vec![7u8; usize::try_from(length)?];
@@ -65,8 +67,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::remove_file(name)?;
         let push = |n: u64| -> Result<(), Box<dyn Error>> {
             let mut record = store.record()?;
-            let now = 1_700_000_000_001 + n / 100;
-            record.push(b"queue", now, [&payload[..]].into_iter())?;
+            let place = (1_700_000_000_001 + n / 100, &Policy::NONE);
+            record.push(b"queue", place, None, [&payload[..]].into_iter())?;
             record.append()?;
             Ok(())
         };
@@ -81,7 +83,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             for _ in 0..count {
                 let mut record = store.record()?;
                 record.change(b"queue", |queue, effect| {
-                    queue.pop(1_700_000_100_000, 1, effect, |message| ids.push(message.id))
+                    let moment = Moment::at(1_700_000_100_000, Id::default());
+                    queue.pop(&moment, &Pop::of(1), effect, |message| ids.push(message.id))
                 });
                 record.append()?;
             }
@@ -92,7 +95,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             for &id in &ids {
                 let mut record = store.record()?;
                 record.change(b"queue", |queue, effect| {
-                    queue.acknowledge([id].into_iter(), &mut acknowledged, effect)
+                    let receipts = [id.into()].into_iter();
+                    queue.acknowledge(
+                        1_700_000_100_000,
+                        receipts,
+                        &mut acknowledged,
+                        effect,
+                        |_| (),
+                    )
                 });
                 record.append()?;
             }

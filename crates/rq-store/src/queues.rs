@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
-use rq_core::{Error, Id, Produced, Pushed, Queue, effect};
+use rq_core::{Error, Id, Moment, Options, Policy, Produced, Queue, effect};
 
 /// All queues of a store. Alone, it is a store that forgets.
 #[derive(Debug, Clone, Default)]
@@ -72,6 +72,16 @@ impl Queues {
         self.floor = self.floor.max(id);
     }
 
+    /// When and where something happens to these queues.
+    #[must_use]
+    pub fn moment<'a>(&self, now: u64, defaults: &'a Policy) -> Moment<'a> {
+        Moment {
+            now,
+            floor: self.floor,
+            defaults,
+        }
+    }
+
     /// Appends messages to a queue, which is made where there is none, and writes the effect.
     ///
     /// # Errors
@@ -79,63 +89,40 @@ impl Queues {
     pub fn push<'a>(
         &mut self,
         name: &[u8],
-        now: u64,
-        elements: impl ExactSizeIterator<Item = &'a [u8]>,
-        effect: &mut Vec<u8>,
-    ) -> Result<Pushed, Error> {
-        self.append(name, |queue, floor| {
-            let pushed = queue.push(now, floor, elements, effect)?;
-            Ok((pushed, Some(pushed)))
-        })
-    }
-
-    /// Appends messages of a producer that numbers them, as [`Queues::push`] otherwise.
-    ///
-    /// # Errors
-    /// As [`Queue::produce`]; nothing is changed then.
-    pub fn produce<'a>(
-        &mut self,
-        name: &[u8],
-        now: u64,
-        producer: (&[u8], u64),
-        elements: impl ExactSizeIterator<Item = &'a [u8]>,
+        (now, defaults): (u64, &Policy),
+        options: Option<&Options<'_>>,
+        elements: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
         effect: &mut Vec<u8>,
     ) -> Result<Produced, Error> {
-        self.append(name, |queue, floor| {
-            let produced = queue.produce(now, floor, producer, elements, effect)?;
-            let pushed = produced.pushed;
-            Ok((produced, pushed))
-        })
+        let moment = self.moment(now, defaults);
+        let produced = self.create(name, |queue| queue.push(&moment, options, elements, effect))?;
+        if let Some(pushed) = produced.pushed.filter(|pushed| pushed.raises) {
+            self.raise(pushed.last());
+        }
+        Ok(produced)
     }
 
-    /// Runs an operation that makes IDs above the floor it is given.
-    fn append<R>(
-        &mut self,
-        name: &[u8],
-        operation: impl FnOnce(&mut Queue, Id) -> Result<(R, Option<Pushed>), Error>,
-    ) -> Result<R, Error> {
-        let (outcome, pushed) = if let Some(queue) = self.queues.get_mut(name) {
-            let spent = queue.is_empty();
-            if spent {
-                queue.renew(self.floor);
-            }
-            let outcome = operation(queue, self.floor)?;
-            if spent && !queue.is_empty() {
-                self.has_spent = false;
-            }
-            outcome
-        } else {
+    /// Runs an operation on a queue, which is made where there is none, and is kept if it holds something then.
+    pub fn create<R>(&mut self, name: &[u8], operation: impl FnOnce(&mut Queue) -> R) -> R {
+        let Some(queue) = self.queues.get_mut(name) else {
             let mut queue = Queue::new(self.floor);
-            let outcome = operation(&mut queue, self.floor)?;
+            let outcome = operation(&mut queue);
             if !queue.is_empty() {
                 self.queues.insert(name.into(), queue);
             }
-            outcome
+            return outcome;
         };
-        if let Some(pushed) = pushed.filter(|pushed| pushed.raises) {
-            self.raise(pushed.last());
+        let spent = queue.is_empty();
+        if spent {
+            queue.renew(self.floor);
         }
-        Ok(outcome)
+        let outcome = operation(queue);
+        match (spent, queue.is_empty()) {
+            (true, false) => self.has_spent = false,
+            (false, true) => self.spend(name),
+            _ => {}
+        }
+        outcome
     }
 
     /// Runs an operation that makes no IDs on a queue, where there is one; a queue that holds
@@ -184,15 +171,23 @@ impl Queues {
         }
         let applied = if let Some(queue) = self.queues.get_mut(name) {
             let applied = queue.apply(head, payloads)?;
-            if scope == effect::Scope::Changes && queue.is_empty() {
+            let whole = matches!(scope, effect::Scope::Changes | effect::Scope::Creates);
+            if whole && queue.is_empty() {
                 self.queues.remove(name);
             }
             applied
         } else if matches!(scope, effect::Scope::Creates | effect::Scope::Begins) {
-            // A snapshot's queue is empty until its messages follow its head, in the same record.
-            let mut queue = Queue::default();
+            // A push brings its IDs, and they may be of another place; a queue that comes into being without one has its
+            // IDs above the floor, as when that was done.
+            let mut queue = match payloads.len() {
+                0 => Queue::new(self.floor),
+                _ => Queue::default(),
+            };
             let applied = queue.apply(head, payloads)?;
-            self.queues.insert(name.into(), queue);
+            // A snapshot's queue is empty until its messages follow its head, in the same record.
+            if scope == effect::Scope::Begins || !queue.is_empty() {
+                self.queues.insert(name.into(), queue);
+            }
             applied
         } else {
             return Err(Error::BadEffect("there is no queue for it"));

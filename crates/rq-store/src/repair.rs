@@ -51,7 +51,7 @@ impl fmt::Display for Loss {
 pub struct Repaired {
     /// Queues in the new store.
     pub queues: u64,
-    /// Messages in them.
+    /// Messages in them, dead ones included.
     pub messages: u64,
     /// What is missing, in the order of reading; nothing when the store was whole.
     pub losses: Vec<Loss>,
@@ -84,7 +84,10 @@ pub fn repair<S: Storage, T: Storage>(
     let through = salvage.checkpoints(&from, &survey, &uuid)?;
     salvage.segments(&from, &survey, &uuid, through)?;
     let Salvage { queues, losses } = salvage;
-    let messages = queues.sorted().map(|(_, queue)| queue.len()).sum();
+    let all = queues.sorted();
+    let messages = all
+        .map(|(_, queue)| queue.len() + queue.dead_letters())
+        .sum();
     let count = queues.len() as u64;
     Store::fill(to, options, queues).map_err(|error| Error::Destination(Box::new(error)))?;
     Ok(Repaired {

@@ -6,7 +6,8 @@ mod common;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{Driver, Operation, effort, open, options, state};
+use common::{Driver, Operation, effort, open, options, some_life, state};
+use rq_core::{Moment, Policy, Pop, Receipt};
 use rq_store::{
     Checkpointed, Checkpointing, Crash, Disk, Error, Failure, Fault, Files, OpenFile,
     Operation as Asked, Options, Storage, Store,
@@ -19,7 +20,8 @@ fn push(queue: usize, size: usize) -> Operation {
 
 /// Appends, syncs and rolls of the log at every step of a checkpoint.
 fn operations() -> Vec<Operation> {
-    vec![
+    let mut all = some_life(9);
+    all.extend([
         push(0, 700),
         push(1, 300),
         Operation::Pop { queue: 0, count: 1 },
@@ -44,8 +46,10 @@ fn operations() -> Vec<Operation> {
         Operation::RunCheckpoint,
         push(1, 60),
         Operation::EndCheckpoint,
+        Operation::Redrive { queue: 0, count: 1 },
         push(1, 70),
-    ]
+    ]);
+    all
 }
 
 fn files(disk: &Disk, kind: &str) -> Vec<String> {
@@ -324,14 +328,20 @@ fn stores_and_checkpoints_go_from_thread_to_thread() {
             driver.now += 1;
             let mut record = store.record().unwrap();
             let payload = common::payload(n, 30 + n as usize % 200);
+            let place = (driver.now, &Policy::NONE);
             record
-                .push(b"a", driver.now, [&payload[..]].into_iter())
+                .push(b"a", place, None, [&payload[..]].into_iter())
                 .unwrap();
             if n % 3 > 0 {
                 let mut ids = Vec::new();
-                record.change(b"a", |q, effect| q.pop(n, 1, effect, |m| ids.push(m.id)));
                 record.change(b"a", |q, effect| {
-                    q.acknowledge(ids.into_iter(), &mut Vec::new(), effect);
+                    let moment = Moment::at(n, Default::default());
+                    q.pop(&moment, &Pop::of(1), effect, |m| {
+                        ids.push(Receipt::from(m.id))
+                    })
+                });
+                record.change(b"a", |q, effect| {
+                    q.acknowledge(n, ids.into_iter(), &mut Vec::new(), effect, |_| ());
                 });
             }
             record.append().unwrap();
@@ -368,7 +378,10 @@ fn a_drained_store_is_bloated_until_its_checkpoint() {
     for _ in 0..6 {
         for name in names {
             let mut record = store.record().unwrap();
-            record.push(name, 5, [&payload[..]].into_iter()).unwrap();
+            let elements = [&payload[..]].into_iter();
+            record
+                .push(name, (5, &Policy::NONE), None, elements)
+                .unwrap();
             record.append().unwrap();
             assert!(!store.is_bloated());
         }
@@ -377,10 +390,14 @@ fn a_drained_store_is_bloated_until_its_checkpoint() {
     assert!(!store.is_bloated());
     let drain = |store: &mut Store<Disk>, name: &[u8]| {
         let mut record = store.record().unwrap();
-        record.change(name, |queue, effect| queue.pop(6, 9, effect, |_| ()));
         record.change(name, |queue, effect| {
-            let ids: Vec<_> = queue.inspect_pending(7, 0, 9).map(|m| m.id).collect();
-            queue.acknowledge(ids.into_iter(), &mut Vec::new(), effect);
+            let moment = Moment::at(6, Default::default());
+            queue.pop(&moment, &Pop::of(9), effect, |_| ())
+        });
+        record.change(name, |queue, effect| {
+            let ids = queue.inspect_pending(7, 0, 9).map(|m| Receipt::from(m.id));
+            let ids: Vec<_> = ids.collect();
+            queue.acknowledge(7, ids.into_iter(), &mut Vec::new(), effect, |_| ());
         });
         record.append().unwrap();
     };

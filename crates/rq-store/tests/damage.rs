@@ -4,7 +4,8 @@
 
 mod common;
 
-use common::{Driver, Operation, effort, open, state};
+use common::{Driver, Operation, effort, open, some_life, state};
+use rq_core::Policy;
 use rq_store::{Disk, Error, Options, Storage, Store};
 
 fn push(queue: usize, sizes: &[usize]) -> Operation {
@@ -21,8 +22,8 @@ fn produce(queue: usize, sequence: u64, sizes: &[usize]) -> Operation {
     }
 }
 
-/// A store of three segments behind a checkpoint, with producers and deliveries on both sides of it, and with
-/// an older checkpoint and segment that nobody removed; and what it held after each record.
+/// A store of three segments behind a checkpoint, with producers, deliveries and dead letters on both sides of it, and
+/// with an older checkpoint and segment that nobody removed; and what it held after each record.
 fn sample(always: bool) -> (Disk, Driver) {
     let disk = Disk::default();
     let options = Options {
@@ -43,6 +44,7 @@ fn sample(always: bool) -> (Disk, Driver) {
         push(1, &[0, 700]),
         Operation::Pop { queue: 0, count: 2 },
     ]);
+    run(&some_life(9));
     let old = contents(&disk);
     run(&[
         Operation::Checkpoint,
@@ -57,6 +59,11 @@ fn sample(always: bool) -> (Disk, Driver) {
         push(1, &[900]),
         produce(0, 1, &[70]),
         Operation::Pop { queue: 1, count: 9 },
+        Operation::Redrive { queue: 0, count: 1 },
+        Operation::Expire {
+            queue: 0,
+            after: 10_000,
+        },
         push(2, &[1100]),
         push(2, &[40, 40]),
         Operation::Remove { queue: 1 },
@@ -251,7 +258,10 @@ fn flipped_bits_of_a_long_log_are_refused_or_give_a_prefix() {
     let operations = [
         push(0, &[300, 700, 0]),
         produce(2, 1, &[400]),
-        Operation::Expire { queue: 2 },
+        Operation::Expire {
+            queue: 2,
+            after: 601_000,
+        },
         Operation::Pop { queue: 0, count: 1 },
     ];
     for operation in operations.iter().cycle() {
@@ -309,7 +319,10 @@ fn what_was_synced_is_not_taken_for_a_hole() {
     let (mut store, _) = open(&disk).unwrap();
     for payload in [&[0; 1500][..], b"behind"] {
         let mut record = store.record().unwrap();
-        record.push(b"zeros", 5, [payload].into_iter()).unwrap();
+        let elements = [payload].into_iter();
+        record
+            .push(b"zeros", (5, &Policy::NONE), None, elements)
+            .unwrap();
         record.append().unwrap();
     }
     let name = last_segment(&disk);

@@ -8,6 +8,7 @@ use common::{Driver, Operation, effort, open, operation, options, state};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
+use rq_core::{Change, Moment, Policy, Pop, Receipt};
 use rq_store::{Crash, Disk, Error, Failure, Fault, Operation as Asked, Storage, Store};
 
 fn push(size: usize) -> Operation {
@@ -241,12 +242,15 @@ fn acknowledgements_go_on_where_a_large_push_has_no_room() {
     let mut ids = Vec::new();
     let mut record = store.record_for(0).unwrap();
     record.change(b"emails", |q, effect| {
-        q.pop(9, 1, effect, |m| ids.push(m.id))
+        let moment = Moment::at(9, Default::default());
+        q.pop(&moment, &Pop::of(1), effect, |m| {
+            ids.push(Receipt::from(m.id))
+        })
     });
     record.append().unwrap();
     let mut record = store.record_for(0).unwrap();
     record.change(b"emails", |q, effect| {
-        q.acknowledge(ids.into_iter(), &mut Vec::new(), effect);
+        q.acknowledge(9, ids.into_iter(), &mut Vec::new(), effect, |_| ());
     });
     record.append().unwrap();
     assert!(store.queues().is_empty());
@@ -272,14 +276,29 @@ fn a_record_that_is_dropped_leaves_no_trace() {
     driver.run(&mut store, &push(100)).unwrap();
     let before = state(store.queues());
     let mut record = store.record().unwrap();
-    record.push(b"emails", 5, [&b"x"[..]].into_iter()).unwrap();
-    record.push(b"new", 5, [&b"y"[..]].into_iter()).unwrap();
+    let place = (5, &Policy::NONE);
+    let elements = [&b"x"[..]].into_iter();
+    record
+        .push(b"emails", place, None, elements.clone())
+        .unwrap();
+    record.push(b"new", place, None, elements).unwrap();
+    let lease = Change {
+        lease: Some(5),
+        ..Change::default()
+    };
+    record.create(b"newer", |queue, effect| queue.setup(&lease, effect));
     drop(record);
     assert_eq!(state(store.queues()), before);
     // One without changes is not even written.
     let last = store.appended_through();
     let mut record = store.record().unwrap();
-    record.change(b"nobody", |queue, effect| queue.pop(9, 1, effect, |_| ()));
+    record.change(b"nobody", |queue, effect| {
+        let moment = Moment::at(9, Default::default());
+        queue.pop(&moment, &Pop::of(1), effect, |_| ())
+    });
+    record.create(b"nobody", |queue, effect| {
+        queue.setup(&Change::default(), effect);
+    });
     assert_eq!(record.append().unwrap(), last);
     assert_eq!(store.appended_through(), last);
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{Driver, Operation, operation, options, state};
 use proptest::prelude::*;
+use rq_core::Policy;
 use rq_store::{Error, Files, Options, Store, identity};
 
 fn open(path: &std::path::Path) -> Result<(Store<Files>, rq_store::Opened), Error> {
@@ -77,7 +78,12 @@ fn a_store_that_is_gone_takes_nothing_more() {
         let (mut store, _) = open(&path).unwrap();
         let push = |store: &mut Store<Files>| {
             let mut record = store.record()?;
-            record.push(b"queue", 7, [&b"body"[..]].into_iter())?;
+            record.push(
+                b"queue",
+                (7, &Policy::NONE),
+                None,
+                [&b"body"[..]].into_iter(),
+            )?;
             record.append()
         };
         push(&mut store).unwrap();
@@ -161,7 +167,12 @@ fn a_store_without_its_identity_is_damaged_and_not_missing() {
     let (mut store, _) = open(path).unwrap();
     let mut record = store.record().unwrap();
     record
-        .push(b"queue", 7, [&b"body"[..]].into_iter())
+        .push(
+            b"queue",
+            (7, &Policy::NONE),
+            None,
+            [&b"body"[..]].into_iter(),
+        )
         .unwrap();
     record.append().unwrap();
     store.close().unwrap();
@@ -244,7 +255,9 @@ fn one_sync_serves_many() {
                     let mut record = held.record().unwrap();
                     let payload = format!("{thread} {n}");
                     let elements = [payload.as_bytes()].into_iter();
-                    record.push(b"queue", 9, elements).unwrap();
+                    record
+                        .push(b"queue", (9, &Policy::NONE), None, elements)
+                        .unwrap();
                     let sequence = record.append().unwrap();
                     while held.synced_through() < sequence {
                         let syncing = held.begin_sync().unwrap();

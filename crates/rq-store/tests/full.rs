@@ -14,13 +14,16 @@ mod common;
 use std::fs;
 
 use common::state;
+use rq_core::{Moment, Policy, Pop, Receipt};
 use rq_store::{Error, Files, Options, Store};
 
 const NAME: &str = "a_full_file_system_refuses_and_goes_on_when_there_is_room";
 
 fn push(store: &mut Store<Files>, size: usize) -> Result<u64, Error> {
     let mut record = store.record_for(size)?;
-    record.push(b"queue", 7, [&vec![1; size][..]].into_iter())?;
+    let payload = vec![1; size];
+    let elements = [&payload[..]].into_iter();
+    record.push(b"queue", (7, &Policy::NONE), None, elements)?;
     record.append()
 }
 
@@ -29,10 +32,13 @@ fn settle(store: &mut Store<Files>) -> Result<u64, Error> {
     let mut record = store.record_for(0)?;
     let mut ids = Vec::new();
     record.change(b"queue", |q, effect| {
-        q.pop(9, 1, effect, |m| ids.push(m.id))
+        let moment = Moment::at(9, Default::default());
+        q.pop(&moment, &Pop::of(1), effect, |m| {
+            ids.push(Receipt::from(m.id))
+        })
     });
     record.change(b"queue", |q, effect| {
-        q.acknowledge(ids.into_iter(), &mut Vec::new(), effect);
+        q.acknowledge(9, ids.into_iter(), &mut Vec::new(), effect, |_| ());
     });
     record.append()
 }

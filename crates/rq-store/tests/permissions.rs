@@ -13,6 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rq_core::Policy;
 use rq_store::{Error, Files, Options, Store, identity, repair};
 
 /// A user without rights, by the number that systems give to `nobody`.
@@ -32,7 +33,8 @@ fn open(path: &Path) -> Result<Store<Files>, Error> {
 
 fn push(store: &mut Store<Files>) -> Result<u64, Error> {
     let mut record = store.record()?;
-    record.push(b"queue", 7, [&[1; 100][..]].into_iter())?;
+    let elements = [&[1; 100][..]].into_iter();
+    record.push(b"queue", (7, &Policy::NONE), None, elements)?;
     record.append()
 }
 

@@ -1,6 +1,6 @@
 //! A record that is being made.
 
-use rq_core::{Produced, Pushed, Queue};
+use rq_core::{Options, Policy, Produced, Queue};
 
 use super::Store;
 use crate::error::Error;
@@ -31,45 +31,44 @@ impl<'a, S: Storage> Record<'a, S> {
         &self.store.queues
     }
 
-    /// Appends messages to a queue, which is made where there is none.
+    /// Appends messages to a queue, which is made where there is none: what was sent before is not stored again.
     ///
     /// # Errors
     /// As [`Queue::push`]; nothing is changed then.
     pub fn push<'p>(
         &mut self,
         name: &[u8],
-        now: u64,
-        elements: impl ExactSizeIterator<Item = &'p [u8]> + Clone,
-    ) -> Result<Pushed, rq_core::Error> {
-        let store = &mut *self.store;
-        let effect = &mut store.effect;
-        let pushed = (store.queues).push(name, now, elements.clone(), effect)?;
-        if !effect.is_empty() {
-            record::put_effect(&mut store.buffer, name, effect, elements);
-        }
-        Ok(pushed)
-    }
-
-    /// Appends messages of a producer that numbers them: what it sent before is not stored again.
-    ///
-    /// # Errors
-    /// As [`Queue::produce`]; nothing is changed then.
-    pub fn produce<'p>(
-        &mut self,
-        name: &[u8],
-        now: u64,
-        producer: (&[u8], u64),
+        moment: (u64, &Policy),
+        options: Option<&Options<'_>>,
         elements: impl ExactSizeIterator<Item = &'p [u8]> + Clone,
     ) -> Result<Produced, rq_core::Error> {
         let store = &mut *self.store;
         let effect = &mut store.effect;
-        let produced = (store.queues).produce(name, now, producer, elements.clone(), effect)?;
-        if let Some(pushed) = produced.pushed {
-            let stored = usize::try_from(pushed.count).unwrap_or(usize::MAX);
+        let produced = (store.queues).push(name, moment, options, elements.clone(), effect)?;
+        if !effect.is_empty() {
+            let stored = produced.pushed.map_or(0, |pushed| pushed.count);
+            let stored = usize::try_from(stored).unwrap_or(usize::MAX);
             let elements = elements.clone().skip(elements.len().saturating_sub(stored));
             record::put_effect(&mut store.buffer, name, effect, elements);
         }
         Ok(produced)
+    }
+
+    /// Runs an operation on a queue, which is made where there is none. The operation writes its effect into the buffer
+    /// that it is given.
+    pub fn create<R>(
+        &mut self,
+        name: &[u8],
+        operation: impl FnOnce(&mut Queue, &mut Vec<u8>) -> R,
+    ) -> R {
+        let store = &mut *self.store;
+        let effect = &mut store.effect;
+        effect.clear();
+        let outcome = (store.queues).create(name, |queue| operation(queue, effect));
+        if !effect.is_empty() {
+            record::put_effect(&mut store.buffer, name, effect, std::iter::empty());
+        }
+        outcome
     }
 
     /// Runs an operation that makes no IDs on a queue, where there is one. The operation writes

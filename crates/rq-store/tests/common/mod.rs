@@ -4,8 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use rq_core::{Id, snapshot};
-use rq_store::{Checkpointed, Disk, Error, Opened, Options, Queues, Storage, Store};
+use rq_core::{
+    Backoff, Change, Headers, Id, Moment, Nack, Options as PushOptions, Paused, Policy, Pop,
+    Produced, Pushed, Queue, Receipt, Recover, snapshot,
+};
+use rq_store::{Checkpointed, Disk, Error, Opened, Options, Queues, Record, Storage, Store};
 
 /// `RQ_STORE_EFFORT=10` makes the long tests ten times as long.
 pub fn effort() -> u32 {
@@ -39,11 +42,18 @@ pub fn state(queues: &Queues) -> State {
     (each.collect(), queues.floor())
 }
 
+/// What is done to queues. Those that take messages name them by a position in a list, from its end when it is negative.
 #[derive(Debug, Clone)]
 pub enum Operation {
     Push {
         queue: usize,
         sizes: Vec<usize>,
+    },
+    /// A push with options; some are refused.
+    Store {
+        queue: usize,
+        sizes: Vec<usize>,
+        how: How,
     },
     /// A push that a producer numbers; perhaps one that it sent before, or with a gap.
     Produce {
@@ -51,22 +61,72 @@ pub enum Operation {
         sequence: u64,
         sizes: Vec<usize>,
     },
-    /// Ten minutes and more pass, and producers are forgotten.
+    /// Time passes, and all that is due by then is done.
     Expire {
         queue: usize,
+        after: u64,
     },
     Pop {
         queue: usize,
         count: u64,
+    },
+    /// A pop with a lease, by a consumer with a name.
+    Take {
+        queue: usize,
+        how: Pop<'static>,
     },
     Acknowledge {
         queue: usize,
         from: i64,
         count: u64,
     },
+    Nack {
+        queue: usize,
+        from: i64,
+        count: u64,
+        how: Nack<'static>,
+    },
+    Extend {
+        queue: usize,
+        from: i64,
+        milliseconds: u64,
+        start: bool,
+    },
     Recover {
         queue: usize,
         count: u64,
+    },
+    Claim {
+        queue: usize,
+        from: i64,
+        consumer: &'static [u8],
+        lease: Option<u64>,
+    },
+    Redrive {
+        queue: usize,
+        count: u64,
+    },
+    /// Deletes some messages, in whatever state.
+    Delete {
+        queue: usize,
+        every: usize,
+    },
+    Flush {
+        queue: usize,
+        dead: bool,
+    },
+    Setup {
+        queue: usize,
+        change: Change,
+    },
+    Pause {
+        queue: usize,
+        which: Paused,
+        paused: bool,
+    },
+    DeleteConsumer {
+        queue: usize,
+        consumer: &'static [u8],
     },
     /// Takes messages from one queue and pushes them to another, in one record.
     Forward {
@@ -88,6 +148,31 @@ pub enum Operation {
     EndCheckpoint,
 }
 
+/// The options of a push, owned.
+#[derive(Debug, Clone, Default)]
+pub struct How {
+    pub delay: u64,
+    pub ttl: u64,
+    pub priority: u8,
+    pub front: bool,
+    pub retries: Option<u32>,
+    /// For one element only.
+    pub token: Option<u8>,
+    pub headers: usize,
+    pub new: Option<(u64, u32)>,
+}
+
+/// Settings of the place: queues whose own are 0 have these.
+pub const DEFAULTS: Policy = Policy {
+    deliveries: 6,
+    ..Policy::NONE
+};
+
+const CONSUMERS: [&[u8]; 3] = [b"", b"worker", b"w\xff\0"];
+
+/// The queues that are paused and capped: the first one takes every push.
+const STRICT: std::ops::Range<usize> = 1..3;
+
 pub fn operation() -> impl Strategy<Value = Operation> {
     let queue = 0usize..3;
     let size = prop_oneof![6 => 0usize..120, 2 => 400usize..1300];
@@ -96,7 +181,6 @@ pub fn operation() -> impl Strategy<Value = Operation> {
             .prop_map(|(queue, sizes)| Operation::Push { queue, sizes }),
         2 => (queue.clone(), 1u64..9, prop::collection::vec(0usize..100, 1..5))
             .prop_map(|(queue, sequence, sizes)| Operation::Produce { queue, sequence, sizes }),
-        1 => queue.clone().prop_map(|queue| Operation::Expire { queue }),
         4 => (queue.clone(), 1u64..5).prop_map(|(queue, count)| Operation::Pop { queue, count }),
         5 => (queue.clone(), -3i64..3, 1u64..8)
             .prop_map(|(queue, from, count)| Operation::Acknowledge { queue, from, count }),
@@ -104,12 +188,162 @@ pub fn operation() -> impl Strategy<Value = Operation> {
         1 => (queue.clone(), queue.clone(), 1u64..4)
             .prop_map(|(from, to, count)| Operation::Forward { from, to, count }),
         1 => queue.prop_map(|queue| Operation::Remove { queue }),
+        12 => life(),
         3 => (-20i64..60).prop_map(|milliseconds| Operation::Wait { milliseconds }),
         2 => Just(Operation::Sync),
         1 => Just(Operation::Checkpoint),
         1 => Just(Operation::BeginCheckpoint),
         1 => Just(Operation::RunCheckpoint),
         1 => Just(Operation::EndCheckpoint),
+    ]
+}
+
+/// What is asked for: schedules, leases, dead letters, settings.
+fn life() -> impl Strategy<Value = Operation> {
+    let queue = 0usize..3;
+    let lease = || prop_oneof![Just(None), (0u64..4).prop_map(|n| Some(n * 20))];
+    let consumer = || prop::sample::select(&CONSUMERS[..]);
+    let after = prop_oneof![3 => Just(0u64), 3 => 10u64..100, 1 => Just(601_000)];
+    let how = (0u64..60, 0u32..8, prop::option::of(0u64..50), any::<bool>());
+    prop_oneof![
+        5 => (queue.clone(), prop::collection::vec(0usize..90, 1..4), how_pushed())
+            .prop_map(|(queue, sizes, how)| Operation::Store { queue, sizes, how }),
+        4 => (queue.clone(), after).prop_map(|(queue, after)| Operation::Expire { queue, after }),
+        3 => (queue.clone(), 1u64..5, lease(), consumer(), 0u32..8, any::<bool>())
+            .prop_map(|(queue, count, lease, consumer, some, prefetch)| {
+                let (no_ack, max_bytes) = (some == 0, if some == 1 { 100 } else { 0 });
+                let how = Pop { count, lease, consumer, no_ack, prefetch, max_bytes };
+                Operation::Take { queue, how }
+            }),
+        3 => (queue.clone(), -3i64..3, 1u64..5, how).prop_map(|(queue, from, count, how)| {
+            let (_, kind, delay, silent) = how;
+            let reason = if kind == 1 { &b"why"[..] } else { b"" };
+            let how = Nack { delay, dead: kind < 2, reason, silent };
+            Operation::Nack { queue, from, count, how }
+        }),
+        1 => (queue.clone(), -3i64..3, 0u64..90, any::<bool>())
+            .prop_map(|(queue, from, milliseconds, start)| {
+                Operation::Extend { queue, from, milliseconds, start }
+            }),
+        1 => (queue.clone(), -3i64..3, consumer(), lease())
+            .prop_map(|(queue, from, consumer, lease)| {
+                Operation::Claim { queue, from, consumer, lease }
+            }),
+        2 => (queue.clone(), 1u64..4).prop_map(|(queue, count)| Operation::Redrive { queue, count }),
+        1 => (queue.clone(), 2usize..6).prop_map(|(queue, every)| Operation::Delete { queue, every }),
+        1 => (queue.clone(), 0u32..4)
+            .prop_map(|(queue, some)| Operation::Flush { queue, dead: some > 0 }),
+        1 => (queue.clone(), consumer())
+            .prop_map(|(queue, consumer)| Operation::DeleteConsumer { queue, consumer }),
+        2 => (queue, change(false)).prop_map(|(queue, change)| Operation::Setup { queue, change }),
+        1 => (STRICT, change(true)).prop_map(|(queue, change)| Operation::Setup { queue, change }),
+        1 => (STRICT, any::<(bool, bool)>(), any::<bool>()).prop_map(|(queue, which, paused)| {
+            let which = Paused { push: which.0, pop: which.1 };
+            Operation::Pause { queue, which, paused }
+        }),
+    ]
+}
+
+fn how_pushed() -> impl Strategy<Value = How> {
+    let some = |most: u64| prop_oneof![Just(0u64), 1..most];
+    let times = (some(80), some(80), some(90));
+    let fields = (
+        prop::option::of(0u32..3),
+        prop::option::of(0u8..5),
+        0usize..3,
+    );
+    let way = (
+        prop_oneof![Just(0u8), Just(5), Just(255)],
+        any::<bool>(),
+        any::<bool>(),
+    );
+    (times, fields, way).prop_map(
+        |(times, (retries, token, headers), (priority, front, new))| How {
+            delay: times.0,
+            ttl: times.1,
+            priority,
+            front,
+            retries,
+            token,
+            headers,
+            new: new.then_some((times.2, 3)),
+        },
+    )
+}
+
+/// Settings; caps only where that was asked for.
+fn change(caps: bool) -> impl Strategy<Value = Change> {
+    let some = |numbers: &'static [u64]| prop::option::of(prop::sample::select(numbers));
+    let times = (some(&[0, 25, 60]), some(&[0, 40, 600_000]), some(&[0, 90]));
+    let counts = (some(&[0, 1, 3]), some(&[0, 2]), some(&[0, 4]));
+    let backoff = prop::option::of((0u64..30, 1000u32..3000, 0u64..100));
+    let flags = prop::option::of(any::<(bool, bool)>());
+    let capped = (some(&[0, 6]), some(&[0, 2_000]));
+    (times, counts, backoff, flags, capped).prop_map(
+        move |(times, counts, backoff, flags, capped)| Change {
+            lease: times.0,
+            deliveries: counts.0.map(|count| count as u32),
+            backoff: backoff.map(|(base, factor, max)| Backoff { base, factor, max }),
+            jitter: backoff.map(|(base, ..)| base as u8),
+            max_length: capped.0.filter(|_| caps),
+            max_bytes: capped.1.filter(|_| caps),
+            drops: flags.map(|(drops, _)| drops),
+            dedup: times.1,
+            expired_dead: flags.map(|(_, dead)| dead),
+            dead_max: counts.1,
+            dead_ttl: times.2,
+            inflight: counts.2,
+        },
+    )
+}
+
+/// A scheduled message with a token, one that is leased, one that is dead, and settings, all in the first queue. Where
+/// there is a priority, it is of the one that dies.
+pub fn some_life(priority: u8) -> Vec<Operation> {
+    let queue = 0;
+    let store = |delay: u64, priority: u8, token: u8| Operation::Store {
+        queue,
+        sizes: vec![15],
+        how: How {
+            delay,
+            priority,
+            token: Some(token),
+            ttl: 5_000,
+            headers: 2,
+            ..How::default()
+        },
+    };
+    let take = Operation::Take {
+        queue,
+        how: Pop {
+            count: 1,
+            lease: Some(30_000),
+            consumer: b"worker",
+            ..Pop::default()
+        },
+    };
+    let bury = Operation::Nack {
+        queue,
+        from: -1,
+        count: 1,
+        how: Nack {
+            dead: true,
+            reason: b"why",
+            ..Nack::default()
+        },
+    };
+    let change = Change {
+        dead_max: Some(9),
+        deliveries: Some(4),
+        ..Change::default()
+    };
+    vec![
+        Operation::Setup { queue, change },
+        store(9_000, 0, 1),
+        store(0, priority, 2),
+        take.clone(),
+        bury,
+        take,
     ]
 }
 
@@ -137,6 +371,8 @@ pub struct Driver {
     pub durable: u64,
     pub pushed: BTreeMap<(usize, Id), Vec<u8>>,
     pub acknowledged: BTreeSet<(usize, Id)>,
+    /// Every payload that was ever pushed.
+    pub payloads: BTreeSet<Vec<u8>>,
     numbers: u64,
     checkpoint: Step,
 }
@@ -160,6 +396,7 @@ impl Driver {
             durable: 0,
             pushed: BTreeMap::new(),
             acknowledged: BTreeSet::new(),
+            payloads: BTreeSet::new(),
             numbers: 0,
             checkpoint: Step::None,
         };
@@ -212,7 +449,6 @@ impl Driver {
         store: &mut Store<S>,
         operation: &Operation,
     ) -> Result<(), Error> {
-        let (mut pushed, mut acknowledged) = (Vec::new(), Vec::new());
         match operation {
             Operation::Wait { milliseconds } => {
                 self.now = self.now.saturating_add_signed(*milliseconds);
@@ -233,94 +469,18 @@ impl Driver {
                 self.note(store);
                 return outcome;
             }
+            Operation::Expire { after, .. } => self.now += after,
             _ => {}
         }
-        let now = self.now;
         let mut record = store.record()?;
-        match operation {
-            Operation::Push { queue, sizes } => {
-                let payloads: Vec<_> = (sizes.iter().zip(self.numbers..))
-                    .map(|(&size, number)| payload(number, size))
-                    .collect();
-                self.numbers += sizes.len() as u64;
-                let elements = payloads.iter().map(Vec::as_slice);
-                let ids = record.push(NAMES[*queue], now, elements)?;
-                pushed.extend(ids.ids().map(|id| (*queue, id)).zip(payloads));
-            }
-            Operation::Produce {
-                queue,
-                sequence,
-                sizes,
-            } => {
-                // The same numbers are the same elements.
-                let payloads: Vec<_> = (sizes.iter().zip(*sequence..))
-                    .map(|(&size, number)| payload(number << 32, size))
-                    .collect();
-                let elements = payloads.iter().map(Vec::as_slice);
-                match record.produce(NAMES[*queue], now, (b"p", *sequence), elements) {
-                    Err(rq_core::Error::Gap(_)) => {}
-                    produced => {
-                        let produced = produced?.pushed;
-                        let ids: Vec<_> = produced.iter().flat_map(|ids| ids.ids()).collect();
-                        let stored = payloads[payloads.len() - ids.len()..].to_vec();
-                        pushed.extend(ids.into_iter().map(|id| (*queue, id)).zip(stored));
-                    }
-                }
-            }
-            Operation::Expire { queue } => {
-                self.now += 601_000;
-                let now = self.now;
-                record.change(NAMES[*queue], |q, effect| q.expire(now, 10, effect));
-            }
-            Operation::Pop { queue, count } => {
-                record.change(NAMES[*queue], |q, effect| {
-                    q.pop(now, *count, effect, |_| ())
-                });
-            }
-            Operation::Acknowledge { queue, from, count } => {
-                let ids = record.queues().get(NAMES[*queue]).map(|q| {
-                    let pending = q.inspect_pending(now, *from, *count);
-                    pending.map(|message| message.id).collect::<Vec<_>>()
-                });
-                record.change(NAMES[*queue], |q, effect| {
-                    let ids = ids.unwrap_or_default();
-                    acknowledged.extend(ids.iter().map(|&id| (*queue, id)));
-                    q.acknowledge(ids.into_iter(), &mut Vec::new(), effect);
-                });
-            }
-            Operation::Recover { queue, count } => {
-                record.change(NAMES[*queue], |q, effect| {
-                    q.recover(now, *count, 0, effect, |_| ())
-                });
-            }
-            Operation::Forward { from, to, count } => {
-                let mut taken = Vec::new();
-                record.change(NAMES[*from], |q, effect| {
-                    q.pop(now, *count, effect, |m| {
-                        taken.push((m.id, m.payload.to_vec()))
-                    })
-                });
-                acknowledged.extend(taken.iter().map(|&(id, _)| (*from, id)));
-                let ids = taken.iter().map(|(id, _)| *id);
-                record.change(NAMES[*from], |q, effect| {
-                    q.acknowledge(ids, &mut Vec::new(), effect)
-                });
-                let elements = taken.iter().map(|(_, payload)| payload.as_slice());
-                let ids = record.push(NAMES[*to], now, elements)?;
-                let payloads = taken.iter().map(|(_, payload)| payload.clone());
-                pushed.extend(ids.ids().map(|id| (*to, id)).zip(payloads));
-            }
-            Operation::Remove { queue } => {
-                if let Some(q) = record.queues().get(NAMES[*queue]) {
-                    let waiting = q.inspect_waiting(0, u64::MAX).map(|m| m.id);
-                    let pending = q.inspect_pending(now, 0, u64::MAX).map(|m| m.id);
-                    acknowledged.extend(waiting.chain(pending).map(|id| (*queue, id)));
-                }
-                record.remove(NAMES[*queue]);
-            }
-            _ => {}
-        }
+        let before = held(record.queues());
+        let pushed = self.change(&mut record, operation)?;
+        let payloads = pushed.iter().map(|(_, payload)| payload.clone());
+        self.payloads.extend(payloads);
         self.attempted = state(record.queues());
+        let after = held(record.queues());
+        let gone = before.into_iter().filter(|key| !after.contains(key));
+        let acknowledged: Vec<_> = gone.collect();
         // Until it is answered, an acknowledged message may come again or not.
         let gone = acknowledged
             .iter()
@@ -347,6 +507,124 @@ impl Driver {
         Ok(())
     }
 
+    /// Runs an operation as a part of a record; the messages that it pushed.
+    fn change<S: Storage>(
+        &mut self,
+        record: &mut Record<'_, S>,
+        operation: &Operation,
+    ) -> Result<Vec<Message>, Error> {
+        let now = self.now;
+        let (moment, place) = (
+            Moment {
+                now,
+                floor: Id::default(),
+                defaults: &DEFAULTS,
+            },
+            (now, &DEFAULTS),
+        );
+        let mut pushed = Vec::new();
+        match operation {
+            Operation::Push { queue, sizes } => {
+                let payloads = self.payloads(sizes);
+                let outcome = record.push(NAMES[*queue], place, None, slices(&payloads));
+                pushed = stored(*queue, outcome, payloads)?;
+            }
+            Operation::Store { queue, sizes, how } => {
+                let mut payloads = self.payloads(sizes);
+                payloads.truncate(if how.token.is_some() { 1 } else { usize::MAX });
+                let headers = [(&b"name"[..], &b"value"[..]), (b"", b"\xff")];
+                let headers = Headers::encode(headers.into_iter().take(how.headers));
+                let token = how.token.map(|token| [b't', token]);
+                let options = PushOptions {
+                    delay: how.delay,
+                    ttl: how.ttl,
+                    priority: how.priority,
+                    front: how.front,
+                    retries: how.retries,
+                    token: token.as_ref().map(|token| &token[..]),
+                    unique: how.front,
+                    headers: Headers::new(&headers),
+                    new: how.new,
+                    producer: None,
+                };
+                let outcome = record.push(NAMES[*queue], place, Some(&options), slices(&payloads));
+                pushed = stored(*queue, outcome, payloads)?;
+            }
+            Operation::Produce {
+                queue,
+                sequence,
+                sizes,
+            } => {
+                // The same numbers are the same elements.
+                let payloads: Vec<_> = (sizes.iter().zip(*sequence..))
+                    .map(|(&size, number)| payload(number << 32, size))
+                    .collect();
+                let options = PushOptions {
+                    producer: Some((b"p", *sequence)),
+                    ..PushOptions::default()
+                };
+                let outcome = record.push(NAMES[*queue], place, Some(&options), slices(&payloads));
+                pushed = stored(*queue, outcome, payloads)?;
+            }
+            Operation::Forward { from, to, count } => {
+                let (mut ids, mut payloads) = (Vec::new(), Vec::new());
+                record.change(NAMES[*from], |q, effect| {
+                    q.pop(&moment, &Pop::of(*count), effect, |m| {
+                        ids.push(Receipt::from(m.id));
+                        payloads.push(m.payload.to_vec());
+                    })
+                });
+                let outcome = record.push(NAMES[*to], place, None, slices(&payloads));
+                let refused = outcome.is_err();
+                pushed = stored(*to, outcome, payloads)?;
+                if !refused {
+                    record.change(NAMES[*from], |q, effect| {
+                        q.acknowledge(now, ids.into_iter(), &mut Vec::new(), effect, |_| ());
+                    });
+                }
+            }
+            Operation::Remove { queue } => drop(record.remove(NAMES[*queue])),
+            Operation::Setup { queue, change } => {
+                record.create(NAMES[*queue], |q, effect| q.setup(change, effect));
+            }
+            Operation::Pause {
+                queue,
+                which,
+                paused,
+            } => record.create(NAMES[*queue], |q, effect| q.pause(*which, *paused, effect)),
+            Operation::Expire { queue, .. } => {
+                let step = |q: &mut Queue, effect: &mut Vec<u8>| q.expire(&moment, 3, effect);
+                while record.change(NAMES[*queue], step) == Some(true) {}
+            }
+            Operation::Pop { queue, .. }
+            | Operation::Take { queue, .. }
+            | Operation::Acknowledge { queue, .. }
+            | Operation::Nack { queue, .. }
+            | Operation::Extend { queue, .. }
+            | Operation::Recover { queue, .. }
+            | Operation::Claim { queue, .. }
+            | Operation::Redrive { queue, .. }
+            | Operation::Delete { queue, .. }
+            | Operation::Flush { queue, .. }
+            | Operation::DeleteConsumer { queue, .. } => {
+                record.change(NAMES[*queue], |q, effect| {
+                    change_one(q, &moment, operation, effect);
+                });
+            }
+            _ => {}
+        }
+        Ok(pushed)
+    }
+
+    /// New elements of these sizes.
+    fn payloads(&mut self, sizes: &[usize]) -> Vec<Vec<u8>> {
+        let payloads = (sizes.iter().zip(self.numbers..))
+            .map(|(&size, number)| payload(number, size))
+            .collect();
+        self.numbers += sizes.len() as u64;
+        payloads
+    }
+
     /// Checks a store that was opened again: it holds what some record left, and that is no
     /// earlier one than the last that was durable.
     pub fn check<S: Storage>(&self, store: &Store<S>) -> Result<(), TestCaseError> {
@@ -364,26 +642,127 @@ impl Driver {
             self.durable
         );
         if self.always {
-            for ((queue, id), payload) in &self.pushed {
-                let held = store.queues().get(NAMES[*queue]);
-                let held = held.is_some_and(|q| {
-                    let waiting = q.inspect_waiting(0, u64::MAX).map(|m| (m.id, m.payload));
-                    let pending = (q.inspect_pending(0, 0, u64::MAX)).map(|m| (m.id, m.payload));
-                    waiting
-                        .chain(pending)
-                        .any(|m| m == (*id, payload.as_slice()))
-                });
+            let get = |queue: usize, id: Id| store.queues().get(NAMES[queue])?.get(id);
+            for (&(queue, id), payload) in &self.pushed {
+                let held = get(queue, id).is_some_and(|message| message.payload == payload);
                 prop_assert!(held, "{id} was answered and is lost");
             }
-            for (queue, id) in &self.acknowledged {
-                let back = (store.queues().get(NAMES[*queue])).is_some_and(|q| {
-                    let waiting = q.inspect_waiting(0, u64::MAX).map(|m| m.id);
-                    let pending = q.inspect_pending(0, 0, u64::MAX).map(|m| m.id);
-                    waiting.chain(pending).any(|m| m == *id)
-                });
-                prop_assert!(!back, "{id} was acknowledged and is back");
+            for &(queue, id) in &self.acknowledged {
+                prop_assert!(get(queue, id).is_none(), "{id} is gone and is back");
             }
         }
         Ok(())
+    }
+}
+
+/// Where a message is, and its payload.
+type Message = ((usize, Id), Vec<u8>);
+
+fn slices(payloads: &[Vec<u8>]) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
+    payloads.iter().map(Vec::as_slice)
+}
+
+/// The messages of a push: none when it was refused, those that were not stored before otherwise.
+fn stored(
+    queue: usize,
+    outcome: Result<Produced, rq_core::Error>,
+    payloads: Vec<Vec<u8>>,
+) -> Result<Vec<Message>, Error> {
+    use rq_core::Error::{Capped, Duplicate, Gap, Paused};
+    let pushed = match outcome {
+        Err(Capped(..) | Duplicate(_) | Gap(_) | Paused) => None,
+        produced => produced?.pushed,
+    };
+    let ids: Vec<_> = pushed.iter().flat_map(Pushed::ids).collect();
+    let known = payloads.len() - ids.len();
+    let payloads = payloads.into_iter().skip(known);
+    Ok(ids
+        .into_iter()
+        .map(|id| (queue, id))
+        .zip(payloads)
+        .collect())
+}
+
+/// All messages, in whatever state.
+fn held(queues: &Queues) -> BTreeSet<(usize, Id)> {
+    let all = NAMES
+        .iter()
+        .enumerate()
+        .filter_map(|(n, name)| Some((n, queues.get(name)?)));
+    all.flat_map(|(n, queue)| every_id(queue).map(move |id| (n, id)))
+        .collect()
+}
+
+fn every_id(queue: &Queue) -> impl Iterator<Item = Id> {
+    let last = Id::new(u64::MAX, u64::MAX);
+    queue
+        .range(Id::default(), last, false)
+        .map(|message| message.id)
+}
+
+/// An operation on one queue that makes no IDs.
+fn change_one(queue: &mut Queue, moment: &Moment<'_>, operation: &Operation, effect: &mut Vec<u8>) {
+    let now = moment.now;
+    let pending = |queue: &Queue, from: i64, count: u64| {
+        let pending = queue.inspect_pending(now, from, count);
+        let receipts = pending.map(|message| message.id.into());
+        receipts.collect::<Vec<Receipt>>().into_iter()
+    };
+    let mut done = Vec::new();
+    match operation {
+        Operation::Pop { count, .. } => {
+            queue.pop(moment, &Pop::of(*count), effect, |_| ());
+        }
+        Operation::Take { how, .. } => {
+            queue.pop(moment, how, effect, |_| ());
+        }
+        Operation::Acknowledge { from, count, .. } => {
+            let receipts = pending(queue, *from, *count);
+            queue.acknowledge(now, receipts, &mut done, effect, |_| ());
+        }
+        Operation::Nack {
+            from, count, how, ..
+        } => {
+            let receipts = pending(queue, *from, *count);
+            queue.nack(moment, how, receipts, effect, |_, _| ());
+        }
+        Operation::Extend {
+            from,
+            milliseconds,
+            start,
+            ..
+        } => {
+            let receipts = pending(queue, *from, 2);
+            let how = (*milliseconds, *start);
+            queue.extend(now, how, receipts, &mut done, effect, |_| ());
+        }
+        Operation::Recover { count, .. } => {
+            let how = Recover {
+                count: *count,
+                ..Recover::default()
+            };
+            queue.recover(moment, &how, effect, |_| ());
+        }
+        Operation::Claim {
+            from,
+            consumer,
+            lease,
+            ..
+        } => {
+            let receipts = pending(queue, *from, 2);
+            queue.claim(moment, (consumer, 0, *lease), receipts, effect, |_| ());
+        }
+        Operation::Redrive { count, .. } => queue.redrive(now, None, *count, &mut done, effect),
+        Operation::Delete { every, .. } => {
+            let ids: Vec<Receipt> = every_id(queue).step_by(*every).map(Into::into).collect();
+            queue.delete(now, ids.into_iter(), &mut done, effect);
+        }
+        Operation::Flush { dead, .. } => {
+            queue.flush(now, *dead, effect);
+        }
+        Operation::DeleteConsumer { consumer, .. } => {
+            queue.delete_consumer(now, consumer, effect);
+        }
+        _ => {}
     }
 }
