@@ -14,6 +14,14 @@ pub enum Code {
     Exhausted,
     /// `GAP`: a producer left numbers out.
     Gap,
+    /// `DUPLICATE`: a token that must be unique is known.
+    Duplicate,
+    /// `CAPPED`: the queue has no room for a push.
+    Capped,
+    /// `PAUSED`: the queue takes no pushes.
+    Paused,
+    /// `NOTHELD`: a message that is to be handed over is not held.
+    NotHeld,
     /// `BADEFFECT`: bytes that are no effect of this queue.
     BadEffect,
     /// `BUSYKEY`: there is a queue already.
@@ -37,6 +45,10 @@ impl Code {
             Code::WrongType => "WRONGTYPE",
             Code::Exhausted => "EXHAUSTED",
             Code::Gap => "GAP",
+            Code::Duplicate => "DUPLICATE",
+            Code::Capped => "CAPPED",
+            Code::Paused => "PAUSED",
+            Code::NotHeld => "NOTHELD",
             Code::BadEffect => "BADEFFECT",
             Code::Exists => "BUSYKEY",
             Code::Full => "FULL",
@@ -97,6 +109,10 @@ impl From<rq_core::Error> for Refusal {
         let code = match error {
             rq_core::Error::Exhausted => Code::Exhausted,
             rq_core::Error::Gap(_) => Code::Gap,
+            rq_core::Error::Duplicate(_) => Code::Duplicate,
+            rq_core::Error::Capped(..) => Code::Capped,
+            rq_core::Error::Paused => Code::Paused,
+            rq_core::Error::NotHeld(_) => Code::NotHeld,
             rq_core::Error::BadEffect(_) => Code::BadEffect,
         };
         Self {

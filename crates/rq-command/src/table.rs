@@ -11,10 +11,22 @@ pub enum Verb {
     PushExtended,
     /// `RQ.POP`
     Pop,
-    /// `RQ.ACK`
-    Acknowledge,
     /// `RQ.RECOVER`
     Recover,
+    /// `RQ.CLAIM`
+    Claim,
+    /// `RQ.REGISTER`
+    Register,
+    /// `RQ.NOTIFY`
+    Notify,
+    /// `RQ.ACK`
+    Acknowledge,
+    /// `RQ.NACK`
+    Nack,
+    /// `RQ.EXTEND`
+    Extend,
+    /// `RQ.FORWARD`
+    Forward,
     /// `RQ.INSPECT`
     Inspect,
     /// `RQ.PEEK`
@@ -31,6 +43,20 @@ pub enum Verb {
     Info,
     /// `RQ.STATUS`
     Status,
+    /// `RQ.DELETE`
+    Delete,
+    /// `RQ.REDRIVE`
+    Redrive,
+    /// `RQ.FLUSH`
+    Flush,
+    /// `RQ.PAUSE`
+    Pause,
+    /// `RQ.RESUME`
+    Resume,
+    /// `RQ.SETUP`
+    Setup,
+    /// `RQ.CONSUMER`
+    Consumer,
     /// `RQ.APPLY`
     Apply,
 }
@@ -55,10 +81,16 @@ pub enum Access {
 pub enum Keys {
     /// One key, the first argument.
     First,
+    /// Two keys, the first two arguments.
+    FirstTwo,
+    /// One key, the second argument.
+    Second,
     /// Every argument is a key, and there may be none.
     All,
     /// They move with the options: only the parser knows.
     Moving,
+    /// There are none.
+    None,
 }
 
 /// What an argument is.
@@ -74,6 +106,8 @@ pub enum Kind {
     Word,
     /// Several arguments that stand together.
     Block,
+    /// One of several arguments.
+    OneOf,
 }
 
 /// One argument of a command.
@@ -89,7 +123,7 @@ pub struct Argument {
     pub optional: bool,
     /// Whether it may be repeated.
     pub multiple: bool,
-    /// What a block is made of.
+    /// What a block is made of, or can be one of.
     pub parts: &'static [Argument],
 }
 
