@@ -16,34 +16,45 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use redis_module::raw;
+use rq_command::execute::text;
 use rq_command::parse::{self, Arguments, Pop};
 use rq_command::reply::Sink;
 
 use crate::api::call;
-use crate::commands::{available, deliver};
+use crate::commands::{self, available, request};
 use crate::context::{Argv, Context, ERR, OK, bytes_of, guard};
 use crate::key::Key;
 use crate::registry::Wait;
-use crate::state::STATE;
+use crate::state::{self, STATE};
 
 /// Ten years, in milliseconds: the server adds the current time to it.
 const LONGEST: u64 = 10 * 366 * 86_400_000;
 /// After so many milliseconds a key is signalled again that could not be served.
 const DEFERRED: i64 = 50;
 
-/// Makes the client wait if it asked for that and may; replies null otherwise.
-pub(crate) fn wait(ctx: Context, argv: &Argv, pop: &Pop) -> c_int {
-    // As the server's own blocking commands, which do not wait there.
+/// Whether a client may wait: as the server's own blocking commands, not within `MULTI`, a script or a function.
+pub(crate) fn may_wait(ctx: Context) -> bool {
     let never = raw::REDISMODULE_CTX_FLAGS_MULTI
         | raw::REDISMODULE_CTX_FLAGS_LUA
         | raw::REDISMODULE_CTX_FLAGS_DENY_BLOCKING;
-    let Some(milliseconds) = pop.block.filter(|_| !ctx.has_flag(never)) else {
+    !ctx.has_flag(never)
+}
+
+/// How long a client waits, as the server takes it.
+pub(crate) fn within(milliseconds: u64) -> i64 {
+    milliseconds.min(LONGEST) as i64
+}
+
+/// Makes the client wait if it asked for that and may; replies null otherwise.
+pub(crate) fn wait(ctx: Context, argv: &Argv, pop: &Pop) -> c_int {
+    let Some(milliseconds) = pop.block.filter(|_| may_wait(ctx)) else {
         { ctx }.null();
         return OK;
     };
     let (keys, _) = argv.from(pop.keys.start);
     let names = pop.keys.clone().map(|position| argv.get(position));
-    let wait = Box::new(Wait::enter(ctx.database(), names));
+    let consumer = text(argv, pop.consumer);
+    let wait = Box::new(Wait::enter(ctx.database(), ctx.client(), names, consumer));
     // SAFETY: the keys are the client's arguments, which the server keeps while it waits; it frees
     // the private data by `on_end` however the wait ends.
     unsafe {
@@ -52,7 +63,7 @@ pub(crate) fn wait(ctx: Context, argv: &Argv, pop: &Pop) -> c_int {
             Some(on_ready),
             Some(on_timeout),
             Some(on_end),
-            milliseconds.min(LONGEST) as i64,
+            within(milliseconds),
             keys,
             pop.keys.len() as c_int,
             Box::into_raw(wait).cast(),
@@ -88,7 +99,7 @@ unsafe extern "C" fn on_end(_ctx: *mut raw::RedisModuleCtx, wait: *mut c_void) {
 }
 
 /// The client waits no more. The server tells so by [`on_end`], too, but later.
-fn leave(ctx: Context) {
+pub(crate) fn leave(ctx: Context) {
     // SAFETY: the context is that of a client waiting for keys; the data is ours, or none.
     let wait = unsafe {
         call!(RedisModule_GetBlockedClientPrivateData(ctx.pointer()))
@@ -102,6 +113,7 @@ fn leave(ctx: Context) {
 
 /// Serves a waiting client from the key that is ready; `ERR` leaves it waiting.
 fn serve(ctx: Context, argv: Argv) -> c_int {
+    state::forget_time();
     // SAFETY: the context is that of a client waiting for keys.
     let name = unsafe { call!(RedisModule_GetBlockedClientReadyKey(ctx.pointer())) };
     if name.is_null() || is_drained(ctx, name) {
@@ -115,19 +127,26 @@ fn serve(ctx: Context, argv: Argv) -> c_int {
         return ERR;
     };
     // A key of another type is not ready, as for the server's own commands.
+    let request = request(&argv, &pop);
     let key = Key::write(ctx, name);
-    let count = key.as_ref().map_or(0, |key| available(key, pop.count));
-    if let (Ok(mut key), true) = (key, count > 0) {
+    let count = key.as_ref().map_or(0, |key| available(ctx, key, &request));
+    if let (Ok(key), true) = (&mut { key }, count > 0) {
         leave(ctx);
-        { ctx }.array(count as usize);
-        deliver(ctx, &mut key, count, pop.with_meta);
-        if available(&key, 1) == 0 {
+        commands::serve(ctx, key, &request, count, pop.with_meta);
+        if !has_waiting(key) {
             remember_drained(ctx, name);
         }
         return OK;
     }
-    remember_drained(ctx, name);
+    // What is not for this client, by a limit of its consumer, may be for another.
+    if !Key::look(ctx, name).is_ok_and(|key| has_waiting(&key)) {
+        remember_drained(ctx, name);
+    }
     ERR
+}
+
+fn has_waiting(key: &Key) -> bool {
+    key.queue().is_some_and(|queue| queue.waiting() > 0)
 }
 
 // ---- drained keys ----

@@ -10,6 +10,7 @@ use rq_command::parse::Arguments;
 use rq_command::{Refusal, reply::Sink};
 
 use crate::api::call;
+use crate::state;
 
 pub(crate) const OK: c_int = raw::REDISMODULE_OK as c_int;
 pub(crate) const ERR: c_int = raw::REDISMODULE_ERR as c_int;
@@ -32,11 +33,26 @@ impl Context {
         self.0
     }
 
-    /// Unix time in milliseconds.
+    /// Unix time in milliseconds, as it is given to the core.
     pub(crate) fn now(self) -> u64 {
+        state::time(|| {
+            // SAFETY: no arguments.
+            let monotonic = unsafe { call!(RedisModule_MonotonicMicroseconds()) };
+            (self.wall().saturating_mul(1000), monotonic)
+        })
+    }
+
+    /// Unix time in milliseconds, as the wall clock says.
+    pub(crate) fn wall(self) -> u64 {
         // SAFETY: no arguments.
-        let now = unsafe { call!(RedisModule_Milliseconds()) };
-        u64::try_from(now).unwrap_or(0)
+        let wall = unsafe { call!(RedisModule_Milliseconds()) };
+        u64::try_from(wall).unwrap_or(0)
+    }
+
+    /// The connection that calls; 0 for none.
+    pub(crate) fn client(self) -> u64 {
+        // SAFETY: the context is good.
+        unsafe { call!(RedisModule_GetClientId(self.0)) }
     }
 
     pub(crate) fn has_flag(self, flags: u32) -> bool {
@@ -150,6 +166,12 @@ impl Sink for Context {
         unsafe { call!(RedisModule_ReplyWithLongLong(self.0, number)) };
     }
 
+    fn word(&mut self, word: &'static str) {
+        let word = CString::new(word).unwrap_or_default();
+        // SAFETY: the text is terminated, and copied by the server.
+        unsafe { call!(RedisModule_ReplyWithSimpleString(self.0, word.as_ptr())) };
+    }
+
     fn null_bytes(&mut self) {
         // SAFETY: the context is good.
         unsafe { call!(RedisModule_ReplyWithNull(self.0)) };
@@ -197,7 +219,10 @@ impl Argv {
     }
 
     /// The bytes of those from a position on.
-    pub(crate) fn bytes_from(&self, position: usize) -> impl ExactSizeIterator<Item = &[u8]> {
+    pub(crate) fn bytes_from(
+        &self,
+        position: usize,
+    ) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
         (position.min(self.length)..self.length).map(|at| self.get(at))
     }
 }

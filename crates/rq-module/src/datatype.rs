@@ -33,6 +33,8 @@ pub(crate) struct Value {
     pub(crate) queue: Queue,
     /// Whether a command has noted its key in the registry. Not stored, not copied.
     pub(crate) noted: Cell<bool>,
+    /// By when its key is looked at for due work; see `due`. Not stored, not copied.
+    pub(crate) looked_at: Cell<u64>,
 }
 
 impl Value {
@@ -40,6 +42,7 @@ impl Value {
         Self {
             queue,
             noted: Cell::new(false),
+            looked_at: Cell::new(u64::MAX),
         }
     }
 
@@ -352,7 +355,9 @@ unsafe extern "C" fn unlink(ctx: *mut raw::RedisModuleKeyOptCtx, value: *const c
         unsafe {
             let name = call!(RedisModule_GetKeyNameFromOptCtx(ctx)).cast_mut();
             let database = call!(RedisModule_GetDbIdFromOptCtx(ctx));
-            (*value.cast::<Value>()).noted.set(false);
+            let value = &*value.cast::<Value>();
+            value.noted.set(false);
+            value.looked_at.set(u64::MAX);
             if !name.is_null() {
                 registry::forget(database, bytes_of(&name));
             }

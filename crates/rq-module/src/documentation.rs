@@ -90,6 +90,11 @@ pub(crate) fn describe(ctx: Context, command: &Command) -> Result<(), String> {
         sizeof_arg: size_of::<raw::RedisModuleCommandArg>(),
     };
     let mut keys = [key_specification(command), none_key_specification()];
+    let specified = if command.keys == Keys::None {
+        ptr::null_mut()
+    } else {
+        keys.as_mut_ptr()
+    };
     let arguments = texts.arguments(command.arguments);
     let info = raw::RedisModuleCommandInfo {
         version: &raw const version,
@@ -100,7 +105,7 @@ pub(crate) fn describe(ctx: Context, command: &Command) -> Result<(), String> {
         tips: ptr::null(),
         // Left to the parser, whose error says what was expected.
         arity: 0,
-        key_specs: keys.as_mut_ptr(),
+        key_specs: specified,
         args: arguments,
     };
     // SAFETY: everything lives until the server has copied it, and lists are terminated.
@@ -147,12 +152,17 @@ fn key_specification(command: &Command) -> raw::RedisModuleCommandKeySpec {
     let mut keys = none_key_specification();
     keys.flags = key_flags(command);
     match command.keys {
-        Keys::First | Keys::All => {
+        Keys::None => {}
+        Keys::First | Keys::FirstTwo | Keys::Second | Keys::All => {
             keys.begin_search_type =
                 raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;
-            keys.bs.index.pos = 1;
+            keys.bs.index.pos = if command.keys == Keys::Second { 2 } else { 1 };
             keys.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
-            keys.fk.range.lastkey = if command.keys == Keys::All { -1 } else { 0 };
+            keys.fk.range.lastkey = match command.keys {
+                Keys::All => -1,
+                Keys::FirstTwo => 1,
+                _ => 0,
+            };
             keys.fk.range.keystep = 1;
         }
         // The server then asks the command itself.
@@ -177,6 +187,7 @@ fn describe_argument(texts: &mut Texts, argument: &Argument) -> raw::RedisModule
         Kind::Integer => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_INTEGER,
         Kind::Word => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_PURE_TOKEN,
         Kind::Block => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_BLOCK,
+        Kind::OneOf => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_ONEOF,
     };
     described.subargs = texts.arguments(argument.parts);
     if argument.optional {

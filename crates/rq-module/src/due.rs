@@ -1,34 +1,47 @@
 //! Queues with due work, and doing it.
 //!
-//! A queue knows when it has something to do (`Queue::next_due`: producers to be forgotten). The
-//! server is not told where a value is or goes, so what is noted here is a hint, which is checked
-//! when its time has come: at most one note a key, made whenever a queue is seen with due work, by
-//! any command, an effect, a load, a copy, a rename or move. The server's regular round asks for what is
-//! due, and a bounded part of it is done.
+//! A queue knows when it has something to do (`Queue::next_due`): messages that fall due, leases that end, times to live,
+//! what is to be forgotten. The server is not told where a value is or goes, so what is noted here is a hint, which is
+//! checked when its time has come: at most one note a key, made whenever a queue is seen with due work, by
+//! any command, an effect, a load, a copy, a rename or move. A value remembers by when its key is looked at, so that seeing it
+//! again costs a comparison. One timer is set for the earliest note. The server's regular round asks, too: timers follow
+//! the wall clock, and stop when that goes back.
+//!
+//! Work is done in bounded steps, and before a command changes a queue what is due for it is done.
 //!
 //! A replica notes, but does nothing: what is due comes from its primary. Nor is anything done
 //! while the server avoids replica traffic. Both are only delays.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
+use std::ptr;
 
 use redis_module::raw;
-use rq_core::{Agenda, Queue};
+use rq_core::{Agenda, Moment, Queue};
 
 use crate::api::call;
 use crate::blocking;
-use crate::context::{Context, OK, bytes_of};
+use crate::commands::{follow, moment};
+use crate::context::{Context, OK, bytes_of, guard};
 use crate::key::Key;
-use crate::propagate;
-use crate::state::STATE;
+use crate::state::{self, STATE};
 
 /// Keys that are looked at in one round.
 const KEYS: usize = 100;
-/// Producers that are forgotten at a time.
-const STEP: usize = 100;
+/// Messages of a step: some hundred microseconds.
+const STEP: usize = 500;
+/// Steps that a command or a round does for a key.
+const STEPS: usize = 4;
 
 type Place = (c_int, Box<[u8]>);
 /// When to look at which key.
 pub(crate) type Due = Agenda<Place>;
+
+/// The timer that is set: its number, and its time.
+#[derive(Clone, Copy)]
+pub(crate) struct Timer {
+    number: u64,
+    time: u64,
+}
 
 /// Does something with the notes. They are out of their place meanwhile, as `state` says.
 fn with<T>(body: impl FnOnce(&mut Due) -> T) -> T {
@@ -42,16 +55,36 @@ fn with<T>(body: impl FnOnce(&mut Due) -> T) -> T {
 
 /// Notes a key whose queue has due work.
 pub(crate) fn note(key: &Key) {
-    if let Some(queue) = key.queue() {
-        note_at(key.database(), key.name(), queue);
+    let Some(value) = key.value() else {
+        return;
+    };
+    let (ctx, defaults) = (key.context(), STATE.defaults.get());
+    let due = (value.queue).due_before(value.looked_at.get(), &defaults, || ctx.now());
+    if let Some(time) = due {
+        value.looked_at.set(time);
+        let place = (key.database(), bytes_of(&key.name()).into());
+        with(|due| due.note(time, place));
+        arm(ctx);
     }
 }
 
-/// Notes a queue with due work by its place.
+/// Notes a queue with due work by its place, where there is no context. The next round sets the timer.
 pub(crate) fn note_at(database: c_int, name: *mut raw::RedisModuleString, queue: &Queue) {
-    if let Some(time) = queue.next_due() {
-        with(|due| due.note(time, (database, bytes_of(&name).into())));
+    // Its time is found when its key is looked at: now is early enough.
+    let defaults = STATE.defaults.get();
+    let now = Moment {
+        now: 0,
+        floor: state::floor(),
+        defaults: &defaults,
+    };
+    if queue.next_due(&now).is_some() {
+        with(|due| due.note(0, (database, bytes_of(&name).into())));
     }
+}
+
+/// The server has become a primary: all queues with due work are looked at, since their times may be ahead of its own.
+pub(crate) fn promoted() {
+    with(Due::hasten);
 }
 
 /// Two databases have changed places.
@@ -64,12 +97,53 @@ pub(crate) fn swap_databases(one: c_int, other: c_int) {
     with(|due| due.rename(|(database, key)| (swapped(database), key)));
 }
 
+// ---- the timer ----
+
+/// Sets the timer for the earliest note, unless it is set for that or earlier.
+fn arm(ctx: Context) {
+    let Some(time) = with(|due| due.first()) else {
+        return;
+    };
+    if let Some(timer) = STATE.timer.get() {
+        if timer.time <= time {
+            return;
+        }
+        // SAFETY: the timer is ours; one that has fired is not found.
+        unsafe {
+            call!(RedisModule_StopTimer(
+                ctx.pointer(),
+                timer.number,
+                ptr::null_mut()
+            ))
+        };
+    }
+    let wait = time.saturating_sub(ctx.now());
+    let wait = i64::try_from(wait).unwrap_or(i64::MAX).clamp(1, 1 << 40);
+    // SAFETY: the callback lives as long as the module, and gets no data.
+    let number = unsafe {
+        call!(RedisModule_CreateTimer(
+            ctx.pointer(),
+            wait,
+            Some(on_timer),
+            ptr::null_mut()
+        ))
+    };
+    STATE.timer.set(Some(Timer { number, time }));
+}
+
+unsafe extern "C" fn on_timer(ctx: *mut raw::RedisModuleCtx, _data: *mut c_void) {
+    STATE.timer.set(None);
+    state::forget_time();
+    guard((), || round(Context::new(ctx)));
+}
+
 // ---- doing ----
 
-/// Does what is due; called in the server's regular round.
+/// Does what is due; called by the timer, and in the server's regular round.
 pub(crate) fn round(ctx: Context) {
     let now = ctx.now();
     if with(|due| due.first().is_none_or(|time| time > now)) {
+        rearm(ctx);
         return;
     }
     let passive = raw::REDISMODULE_CTX_FLAGS_SLAVE | raw::REDISMODULE_CTX_FLAGS_LOADING;
@@ -78,39 +152,79 @@ pub(crate) fn round(ctx: Context) {
     }
     for _ in 0..KEYS {
         let Some((database, name)) = with(|due| due.take(now)) else {
-            return;
+            break;
         };
-        // SAFETY: the context is the event's own, and the string is freed after its use.
-        unsafe {
-            if call!(RedisModule_SelectDb(ctx.pointer(), database)) != OK {
-                continue;
-            }
-            let name = call!(RedisModule_CreateString(
-                ctx.pointer(),
-                name.as_ptr().cast(),
-                name.len()
-            ));
-            expire(ctx, name, now);
-            call!(RedisModule_FreeString(ctx.pointer(), name));
+        // SAFETY: the context is the event's own.
+        if unsafe { call!(RedisModule_SelectDb(ctx.pointer(), database)) } == OK {
+            ctx.with_string(&name, |name| look_at(ctx, name));
         }
     }
+    rearm(ctx);
 }
 
-/// Does a bounded part of what is due for a key.
-fn expire(ctx: Context, name: *mut raw::RedisModuleString, now: u64) {
-    let Ok(mut key) = Key::write(ctx, name) else {
-        return;
-    };
-    let Some(queue) = key.queue_mut() else {
-        return;
-    };
-    let mut effect = STATE.effect.take();
-    queue.expire(now, STEP, &mut effect);
-    if !effect.is_empty() {
-        propagate::effect(ctx, name, &effect);
-        key.changed(c"rq.expire");
-        key.delete_if_empty();
+/// Sets the timer anew: one that follows a wall clock that was set back would come too late.
+fn rearm(ctx: Context) {
+    let late = STATE
+        .timer
+        .get()
+        .is_some_and(|timer| timer.time < ctx.now());
+    if late && let Some(timer) = STATE.timer.take() {
+        // SAFETY: as in `arm`.
+        unsafe {
+            call!(RedisModule_StopTimer(
+                ctx.pointer(),
+                timer.number,
+                ptr::null_mut()
+            ))
+        };
     }
-    STATE.effect.set(effect);
+    arm(ctx);
+}
+
+/// Does a bounded part of what is due for a key, and notes the rest.
+fn look_at(ctx: Context, name: *mut raw::RedisModuleString) {
+    let Ok(mut key) = Key::untouched(ctx, name) else {
+        return;
+    };
+    if let Some(value) = key.value() {
+        value.looked_at.set(u64::MAX);
+    }
+    expire(ctx, &mut key);
     note(&key);
+}
+
+/// Does what a command made due at once. The buffer is free to be used.
+pub(crate) fn expire_rest(ctx: Context, key: &mut Key, effect: &mut Vec<u8>) {
+    let kept = std::mem::take(effect);
+    STATE.effect.set(kept);
+    expire(ctx, key);
+    *effect = STATE.effect.take();
+}
+
+/// Does a bounded part of what is due for an open key.
+pub(crate) fn expire(ctx: Context, key: &mut Key) {
+    let defaults = STATE.defaults.get();
+    for _ in 0..STEPS {
+        let Some(queue) = key
+            .queue_mut()
+            .filter(|queue| queue.has_due_work(&defaults))
+        else {
+            return;
+        };
+        let moment = moment(ctx, &defaults);
+        queue.tick(moment.now);
+        let Some(queue) = Some(queue).filter(|queue| queue.is_due(&moment)) else {
+            return;
+        };
+        let before = queue.counters();
+        let mut effect = STATE.effect.take();
+        let done = queue.expire(&moment, STEP, &mut effect);
+        if done {
+            follow(ctx, key, &before, &effect, c"rq.due");
+        }
+        STATE.effect.set(effect);
+        if !done {
+            return;
+        }
+    }
 }

@@ -10,7 +10,9 @@ use crate::blocking;
 use crate::context::{Context, OK, guard};
 use crate::due;
 use crate::key::Key;
+use crate::registering;
 use crate::registry;
+use crate::state;
 
 /// Listens to all of it.
 pub(crate) fn register(ctx: Context) -> Result<(), String> {
@@ -18,6 +20,8 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
     let swapped = event(raw::REDISMODULE_EVENT_SWAPDB);
     let emptied = event(raw::REDISMODULE_EVENT_FLUSHDB);
     let round = event(raw::REDISMODULE_EVENT_CRON_LOOP);
+    let connections = event(raw::REDISMODULE_EVENT_CLIENT_CHANGE);
+    let role = event(raw::REDISMODULE_EVENT_REPLICATION_ROLE_CHANGED);
     let class = raw::REDISMODULE_NOTIFY_GENERIC as c_int;
     let ctx = ctx.pointer();
     let keyspace = !selects_the_clients_database(ctx);
@@ -44,6 +48,12 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
                 round,
                 Some(on_round)
             )) == OK
+            && call!(RedisModule_SubscribeToServerEvent(
+                ctx,
+                connections,
+                Some(on_connection)
+            )) == OK
+            && call!(RedisModule_SubscribeToServerEvent(ctx, role, Some(on_role))) == OK
     };
     if registered {
         Ok(())
@@ -131,5 +141,32 @@ unsafe extern "C" fn on_round(
     _kind: u64,
     _data: *mut c_void,
 ) {
+    state::forget_time();
     guard((), || due::round(Context::new(ctx)));
+}
+
+unsafe extern "C" fn on_connection(
+    _ctx: *mut raw::RedisModuleCtx,
+    _event: raw::RedisModuleEvent,
+    kind: u64,
+    data: *mut c_void,
+) {
+    if kind != raw::REDISMODULE_SUBEVENT_CLIENT_CHANGE_DISCONNECTED {
+        return;
+    }
+    // SAFETY: what the server hands in with this event.
+    if let Some(connection) = unsafe { data.cast::<raw::RedisModuleClientInfo>().as_ref() } {
+        guard((), || registering::gone(connection.id));
+    }
+}
+
+unsafe extern "C" fn on_role(
+    _ctx: *mut raw::RedisModuleCtx,
+    _event: raw::RedisModuleEvent,
+    kind: u64,
+    _data: *mut c_void,
+) {
+    if kind == u64::from(raw::REDISMODULE_EVENT_REPLROLECHANGED_NOW_MASTER) {
+        guard((), due::promoted);
+    }
 }

@@ -28,6 +28,14 @@ unsafe extern "C" fn sections(info: *mut raw::RedisModuleInfoCtx, _for_crash_rep
                 return;
             }
             for (name, value) in Counters::NAMES.iter().zip(state::totals().values()) {
+                if *name == "returned_lease" {
+                    let returned = state::totals().returned();
+                    call!(RedisModule_InfoAddFieldULongLong(
+                        info,
+                        c"returned".as_ptr(),
+                        returned
+                    ));
+                }
                 let name = CString::new(*name).unwrap_or_default();
                 call!(RedisModule_InfoAddFieldULongLong(
                     info,

@@ -38,6 +38,14 @@ impl Key {
         Self::open(ctx, name, READ | UNTOUCHED)
     }
 
+    /// Opens a key to change it in passing, which is no use of it.
+    pub(crate) fn untouched(
+        ctx: Context,
+        name: *mut raw::RedisModuleString,
+    ) -> Result<Self, Refusal> {
+        Self::open(ctx, name, READ | WRITE | UNTOUCHED)
+    }
+
     /// Opens a key to change it.
     pub(crate) fn write(ctx: Context, name: *mut raw::RedisModuleString) -> Result<Self, Refusal> {
         Self::open(ctx, name, READ | WRITE)
@@ -71,12 +79,19 @@ impl Key {
 
     /// Notes where the queue is, once.
     fn note(&self) {
-        // SAFETY: null, or the value of our own type that the server keeps while the key is open.
-        let value = unsafe { self.value.as_ref() };
-        if let Some(value) = value.filter(|value| !value.noted.get()) {
+        if let Some(value) = self.value().filter(|value| !value.noted.get()) {
             value.noted.set(true);
             registry::note(self.database(), bytes_of(&self.name));
         }
+    }
+
+    pub(crate) fn value(&self) -> Option<&Value> {
+        // SAFETY: null, or the value of our own type that the server keeps while the key is open.
+        unsafe { self.value.as_ref() }
+    }
+
+    pub(crate) fn context(&self) -> Context {
+        self.ctx
     }
 
     pub(crate) fn database(&self) -> c_int {
@@ -88,8 +103,7 @@ impl Key {
     }
 
     pub(crate) fn queue(&self) -> Option<&Queue> {
-        // SAFETY: null, or the value of our own type that the server keeps while the key is open.
-        unsafe { self.value.as_ref() }.map(|value| &value.queue)
+        self.value().map(|value| &value.queue)
     }
 
     pub(crate) fn queue_mut(&mut self) -> Option<&mut Queue> {
@@ -127,6 +141,11 @@ impl Key {
     pub(crate) fn changed(&self, event: &CStr) {
         // SAFETY: context and name are good.
         unsafe { call!(RedisModule_SignalModifiedKey(self.ctx.pointer(), self.name)) };
+        self.notify(raw::REDISMODULE_NOTIFY_MODULE as c_int, event);
+    }
+
+    /// Tells whoever listens what happened beside.
+    pub(crate) fn happened(&self, event: &CStr) {
         self.notify(raw::REDISMODULE_NOTIFY_MODULE as c_int, event);
     }
 

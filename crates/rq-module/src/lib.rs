@@ -12,7 +12,8 @@
 //! | `key` | a key that is open, and the queue in it |
 //! | `commands` | the handlers |
 //! | `blocking` | clients that wait, and how they are served |
-//! | `registry` | which keys hold queues, and which are waited for |
+//! | `registry` | which keys hold queues, and which connections attend to them |
+//! | `registering` | the handlers of `RQ.REGISTER` and `RQ.NOTIFY` |
 //! | `status` | the handler of `RQ.STATUS` |
 //! | `due` | queues with due work, and doing it |
 //! | `events` | what the server tells beside commands |
@@ -38,6 +39,7 @@ mod events;
 mod information;
 mod key;
 mod propagate;
+mod registering;
 mod registry;
 mod settings;
 mod state;

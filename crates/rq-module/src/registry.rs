@@ -1,4 +1,4 @@
-//! Which keys hold queues, and which are waited for, so that listing them needs no look at all other
+//! Which keys hold queues, and which connections attend to them, so that listing queues needs no look at all other
 //! keys.
 //!
 //! The server does not tell where a value is or goes. So keys of queues are noted as hints, which
@@ -6,7 +6,7 @@
 //! command opens it that is not marked as noted ([`Value`](crate::datatype::Value)). They are forgotten when the
 //! server takes the value out of its key, or empties a database.
 //!
-//! Connections that wait are counted by what they wait for ([`Wait`]). They make no key.
+//! Connections attend to keys by waiting for them ([`Wait`]), or by being registered (`registering`). They make no key.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::c_int;
@@ -15,28 +15,52 @@ use crate::state::STATE;
 
 type Name = Box<[u8]>;
 
+/// How a connection attends to a key.
+#[derive(Default)]
+struct Attendance {
+    waits: u64,
+    registered: bool,
+    /// The consumer for which it last asked.
+    consumer: Name,
+}
+
 /// Both, by database.
 #[derive(Default)]
 pub(crate) struct Registry {
     queues: BTreeMap<c_int, HashSet<Name>>,
-    /// How many connections wait for a key, at least one.
-    waited: BTreeMap<c_int, HashMap<Name, u64>>,
+    /// Connections by their number, by key.
+    attended: BTreeMap<c_int, HashMap<Name, HashMap<u64, Attendance>>>,
+    /// What connections registered for: database and keys, in their order.
+    registered: HashMap<u64, (c_int, Vec<Name>)>,
 }
 
 impl Registry {
-    pub(crate) const fn new() -> Self {
-        Self {
-            queues: BTreeMap::new(),
-            waited: BTreeMap::new(),
+    /// Changes how a connection attends to a key, and forgets it when it does not any more.
+    fn attend(
+        &mut self,
+        database: c_int,
+        name: &Name,
+        client: u64,
+        change: impl FnOnce(&mut Attendance),
+    ) {
+        let names = self.attended.entry(database).or_default();
+        let clients = names.entry(name.clone()).or_default();
+        let attendance = clients.entry(client).or_default();
+        change(attendance);
+        if attendance.waits == 0 && !attendance.registered {
+            clients.remove(&client);
+            if clients.is_empty() {
+                names.remove(name);
+            }
         }
     }
 }
 
 /// Does something with it. It is out of its place meanwhile, as `state` says.
 fn with<T>(body: impl FnOnce(&mut Registry) -> T) -> T {
-    let mut registry = STATE.registry.take();
-    let outcome = body(&mut registry);
-    STATE.registry.set(registry);
+    let mut place = STATE.registry.take();
+    let outcome = body(place.get_or_insert_default());
+    STATE.registry.set(place);
     outcome
 }
 
@@ -68,7 +92,7 @@ pub(crate) fn forget_database(database: Option<c_int>) {
     });
 }
 
-/// Two databases have changed places. Whoever waits goes on in the database that it chose.
+/// Two databases have changed places. Whoever attends goes on in the database that it chose.
 pub(crate) fn swap_databases(one: c_int, other: c_int) {
     with(|registry| {
         let queues = &mut registry.queues;
@@ -78,60 +102,124 @@ pub(crate) fn swap_databases(one: c_int, other: c_int) {
     });
 }
 
-/// The keys that were noted or are waited for, in their order.
+/// The keys that were noted or are attended to, in their order.
 pub(crate) fn names(database: c_int) -> Vec<Name> {
     let mut names: Vec<Name> = with(|registry| {
         let queues = registry.queues.get(&database).into_iter().flatten();
-        let waited = (registry.waited.get(&database).into_iter()).flat_map(HashMap::keys);
-        queues.chain(waited).cloned().collect()
+        let attended = (registry.attended.get(&database).into_iter()).flat_map(HashMap::keys);
+        queues.chain(attended).cloned().collect()
     });
     names.sort_unstable();
     names.dedup();
     names
 }
 
-// ---- connections that wait ----
-
-/// How many connections wait for a key.
-pub(crate) fn waiting(database: c_int, name: &[u8]) -> u64 {
+/// How many connections attend to a key, and how many of these consumers have none that does.
+pub(crate) fn consumers<'a>(
+    database: c_int,
+    name: &[u8],
+    holding: impl Iterator<Item = &'a [u8]>,
+) -> u64 {
     with(|registry| {
-        let counts = registry.waited.get(&database);
-        (counts.and_then(|counts| counts.get(name))).map_or(0, |count| *count)
+        let clients = registry
+            .attended
+            .get(&database)
+            .and_then(|names| names.get(name));
+        let is_there = |consumer: &[u8]| {
+            let mut all = clients.into_iter().flat_map(HashMap::values);
+            all.any(|attendance| *attendance.consumer == *consumer)
+        };
+        let absent = holding.filter(|consumer| !is_there(consumer)).count();
+        (clients.map_or(0, HashMap::len) + absent) as u64
     })
 }
+
+// ---- connections that are registered ----
+
+/// A connection registers for keys, instead of those for which it did before.
+pub(crate) fn register(client: u64, database: c_int, names: Vec<Name>) {
+    with(|registry| {
+        if let Some((database, names)) = registry.registered.remove(&client) {
+            for name in &names {
+                registry.attend(database, name, client, |attendance| {
+                    attendance.registered = false
+                });
+            }
+        }
+        for name in &names {
+            registry.attend(database, name, client, |attendance| {
+                attendance.registered = true
+            });
+        }
+        if !names.is_empty() {
+            registry.registered.insert(client, (database, names));
+        }
+    });
+}
+
+/// The keys for which a connection is registered, in their order.
+pub(crate) fn registered(client: u64) -> Option<(c_int, Vec<Name>)> {
+    with(|registry| registry.registered.get(&client).cloned())
+}
+
+/// A registered connection asks for messages as a consumer.
+pub(crate) fn asked(client: u64, database: c_int, name: &[u8], consumer: &[u8]) {
+    with(|registry| {
+        let names = registry.attended.get_mut(&database);
+        let clients = names.and_then(|names| names.get_mut(name));
+        if let Some(attendance) = clients.and_then(|clients| clients.get_mut(&client)) {
+            attendance.consumer = consumer.into();
+        }
+    });
+}
+
+/// Whether any connection is registered.
+pub(crate) fn has_registered() -> bool {
+    with(|registry| !registry.registered.is_empty())
+}
+
+// ---- connections that wait ----
 
 /// A connection that waits for keys, counted until it leaves or is dropped.
 pub(crate) struct Wait {
     database: c_int,
+    client: u64,
     names: Vec<Name>,
 }
 
 impl Wait {
-    pub(crate) fn enter<'a>(database: c_int, names: impl Iterator<Item = &'a [u8]>) -> Self {
+    pub(crate) fn enter<'a>(
+        database: c_int,
+        client: u64,
+        names: impl Iterator<Item = &'a [u8]>,
+        consumer: &[u8],
+    ) -> Self {
         let mut names: Vec<Name> = names.map(Box::from).collect();
         names.sort_unstable();
         names.dedup();
         with(|registry| {
-            let counts = registry.waited.entry(database).or_default();
             for name in &names {
-                *counts.entry(name.clone()).or_default() += 1;
+                registry.attend(database, name, client, |attendance| {
+                    attendance.waits += 1;
+                    attendance.consumer = consumer.into();
+                });
             }
         });
-        Self { database, names }
+        Self {
+            database,
+            client,
+            names,
+        }
     }
 
     /// It waits no more.
     pub(crate) fn leave(&mut self) {
         let names = std::mem::take(&mut self.names);
         with(|registry| {
-            let Some(counts) = registry.waited.get_mut(&self.database) else {
-                return;
-            };
-            for name in names {
-                match counts.get_mut(&name) {
-                    Some(count) if *count > 1 => *count -= 1,
-                    _ => drop(counts.remove(&name)),
-                }
+            for name in &names {
+                registry.attend(self.database, name, self.client, |attendance| {
+                    attendance.waits = attendance.waits.saturating_sub(1);
+                });
             }
         });
     }

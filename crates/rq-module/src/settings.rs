@@ -1,9 +1,10 @@
 //! `CONFIG SET reliableq.*`
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
 use redis_module::raw;
+use rq_core::Policy;
 
 use crate::api::call;
 use crate::context::{Context, OK};
@@ -31,6 +32,9 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
             None,
             ptr::null_mut(),
         )) == OK
+            && DEFAULTS
+                .iter()
+                .all(|default| register_default(ctx, default))
             && call!(RedisModule_LoadConfigs(ctx.pointer())) == OK
     };
     if registered {
@@ -55,5 +59,103 @@ unsafe extern "C" fn set_on_bad_effect(
     _error: *mut *mut raw::RedisModuleString,
 ) -> c_int {
     STATE.stop_on_bad_effect.set(value == STOP);
+    OK
+}
+
+// ---- defaults of queues ----
+
+/// A setting for queues that have none of their own.
+struct Default {
+    name: &'static CStr,
+    most: i64,
+    get: fn(&Policy) -> u64,
+    set: fn(&mut Policy, u64),
+}
+
+/// Milliseconds of settings are below 2^47.
+const LONGEST: i64 = (1 << 47) - 1;
+
+static DEFAULTS: [Default; 7] = [
+    Default {
+        name: c"lease",
+        most: LONGEST,
+        get: |policy| policy.lease,
+        set: |policy, value| policy.lease = value,
+    },
+    Default {
+        name: c"deliveries",
+        most: u32::MAX as i64,
+        get: |policy| policy.deliveries.into(),
+        set: |policy, value| policy.deliveries = u32::try_from(value).unwrap_or(u32::MAX),
+    },
+    Default {
+        name: c"maxlen",
+        most: i64::MAX,
+        get: |policy| policy.max_length,
+        set: |policy, value| policy.max_length = value,
+    },
+    Default {
+        name: c"maxbytes",
+        most: i64::MAX,
+        get: |policy| policy.max_bytes,
+        set: |policy, value| policy.max_bytes = value,
+    },
+    Default {
+        name: c"deadmax",
+        most: i64::MAX,
+        get: |policy| policy.dead_max,
+        set: |policy, value| policy.dead_max = value,
+    },
+    Default {
+        name: c"deadttl",
+        most: LONGEST,
+        get: |policy| policy.dead_ttl,
+        set: |policy, value| policy.dead_ttl = value,
+    },
+    Default {
+        name: c"inflight",
+        most: i64::MAX,
+        get: |policy| policy.inflight,
+        set: |policy, value| policy.inflight = value,
+    },
+];
+
+/// Registers a number, 0 unless it is set.
+fn register_default(ctx: Context, default: &'static Default) -> bool {
+    // SAFETY: the server copies the name; callbacks and what they get live as long as the module.
+    let registered = unsafe {
+        call!(RedisModule_RegisterNumericConfig(
+            ctx.pointer(),
+            default.name.as_ptr(),
+            0,
+            raw::REDISMODULE_CONFIG_DEFAULT,
+            0,
+            default.most,
+            Some(get_default),
+            Some(set_default),
+            None,
+            ptr::from_ref(default).cast_mut().cast(),
+        ))
+    };
+    registered == OK
+}
+
+unsafe extern "C" fn get_default(_name: *const c_char, data: *mut c_void) -> i64 {
+    // SAFETY: what `register_default` handed in.
+    let default = unsafe { &*data.cast::<Default>() };
+    i64::try_from((default.get)(&STATE.defaults.get())).unwrap_or(i64::MAX)
+}
+
+unsafe extern "C" fn set_default(
+    _name: *const c_char,
+    value: i64,
+    data: *mut c_void,
+    _error: *mut *mut raw::RedisModuleString,
+) -> c_int {
+    // SAFETY: what `register_default` handed in.
+    let default = unsafe { &*data.cast::<Default>() };
+    let mut policy = STATE.defaults.get();
+    (default.set)(&mut policy, u64::try_from(value).unwrap_or(0));
+    STATE.defaults.set(policy);
     OK
 }

@@ -8,9 +8,10 @@
 use std::cell::Cell;
 
 use redis_module::raw;
-use rq_core::{Counters, Id};
+use rq_command::execute::Room;
+use rq_core::{Clock, Counters, Id, Policy};
 
-use crate::due::Due;
+use crate::due::{Due, Timer};
 use crate::propagate::Building;
 use crate::registry::Registry;
 
@@ -25,15 +26,21 @@ pub(crate) struct State {
     pub(crate) stop_on_bad_effect: Cell<bool>,
     /// Buffers that are used again and again.
     pub(crate) effect: Cell<Vec<u8>>,
-    pub(crate) ids: Cell<Vec<Id>>,
-    pub(crate) acknowledged: Cell<Vec<Id>>,
+    pub(crate) room: Cell<Room>,
+    /// The time that is given to the core.
+    clock: Cell<Clock>,
+    /// The time of the command or callback that runs, once it was asked for.
+    now: Cell<Option<u64>>,
+    /// Settings for queues that have none of their own; see `settings`.
+    pub(crate) defaults: Cell<Policy>,
     /// See `blocking`.
     pub(crate) drained: Cell<Option<(i32, *mut raw::RedisModuleString)>>,
     pub(crate) deferred: Cell<Vec<(i32, Vec<u8>)>>,
     /// See `due`.
     pub(crate) due: Cell<Due>,
+    pub(crate) timer: Cell<Option<Timer>>,
     /// See `registry`.
-    pub(crate) registry: Cell<Registry>,
+    pub(crate) registry: Cell<Option<Box<Registry>>>,
     /// See `propagate`.
     pub(crate) building: Cell<Option<Building>>,
 }
@@ -44,21 +51,18 @@ unsafe impl Sync for State {}
 pub(crate) static STATE: State = State {
     datatype: Cell::new(std::ptr::null_mut()),
     floor: Cell::new(Id::new(0, 0)),
-    totals: Cell::new(Counters {
-        sent: 0,
-        received: 0,
-        returned: 0,
-        dead: 0,
-        deleted: 0,
-    }),
+    totals: Cell::new(Counters::ZERO),
     stop_on_bad_effect: Cell::new(true),
     effect: Cell::new(Vec::new()),
-    ids: Cell::new(Vec::new()),
-    acknowledged: Cell::new(Vec::new()),
+    room: Cell::new(Room::new()),
+    clock: Cell::new(Clock::new()),
+    now: Cell::new(None),
+    defaults: Cell::new(Policy::NONE),
     drained: Cell::new(None),
     deferred: Cell::new(Vec::new()),
     due: Cell::new(Due::new()),
-    registry: Cell::new(Registry::new()),
+    timer: Cell::new(None),
+    registry: Cell::new(None),
     building: Cell::new(None),
 };
 
@@ -71,6 +75,24 @@ pub(crate) fn raise_floor(id: Id) {
     if id > STATE.floor.get() {
         STATE.floor.set(id);
     }
+}
+
+/// A command or callback begins: it has a time of its own.
+pub(crate) fn forget_time() {
+    STATE.now.set(None);
+}
+
+/// Unix milliseconds, one time for all of a command. `read` gives wall clock and monotonic clock in microseconds.
+pub(crate) fn time(read: impl FnOnce() -> (u64, u64)) -> u64 {
+    if let Some(now) = STATE.now.get() {
+        return now;
+    }
+    let (wall, monotonic) = read();
+    let mut clock = STATE.clock.get();
+    let time = clock.read(wall, monotonic);
+    STATE.clock.set(clock);
+    STATE.now.set(Some(time));
+    time
 }
 
 /// What happened to all queues since the server started.

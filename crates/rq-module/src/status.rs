@@ -8,6 +8,7 @@ use redis_module::raw;
 use rq_command::Refusal;
 use rq_command::parse::{self, Arguments};
 use rq_command::reply::{self, Sink, Status};
+use rq_core::Queue;
 
 use crate::api::call;
 use crate::context::{Argv, Context, OK};
@@ -27,8 +28,7 @@ pub(crate) fn status(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
 fn named(ctx: Context, argv: &Argv, keys: Range<usize>) -> Result<(), Refusal> {
     let statuses = keys.clone().map(|at| {
         let key = Key::look(ctx, argv.string(at))?;
-        let waiting = registry::waiting(ctx.database(), argv.get(at));
-        Ok(Status::of(key.queue(), waiting))
+        Ok(status_of(ctx, argv.get(at), key.queue()))
     });
     let statuses: Vec<Status> = statuses.collect::<Result<_, Refusal>>()?;
     let mut sink = ctx;
@@ -37,6 +37,12 @@ fn named(ctx: Context, argv: &Argv, keys: Range<usize>) -> Result<(), Refusal> {
         reply::status(&mut sink, argv.get(at), &status);
     }
     Ok(())
+}
+
+fn status_of(ctx: Context, name: &[u8], queue: Option<&Queue>) -> Status {
+    let holding = queue.into_iter().flat_map(|queue| queue.consumers(0));
+    let holding = holding.map(|consumer| consumer.name);
+    Status::of(queue, registry::consumers(ctx.database(), name, holding))
 }
 
 fn all(ctx: Context) {
@@ -55,7 +61,7 @@ fn all(ctx: Context) {
             if queue.is_none() && settled {
                 registry::forget(database, &name);
             }
-            let status = Status::of(queue, registry::waiting(database, &name));
+            let status = status_of(ctx, &name, queue);
             (status.is_notable() && reader.may_read(string)).then_some(status)
         });
         if let Some(status) = status {
