@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::PoisonError;
 
+use rq_command::{Code, Refusal};
+
 /// An operation that was refused, or did not work.
 #[derive(Debug)]
 pub enum Error {
@@ -16,6 +18,8 @@ pub enum Error {
     Closed,
     /// The system refused something, such as the socket for other processes.
     System(std::io::Error),
+    /// A command was refused.
+    Refused(Refusal),
 }
 
 impl fmt::Display for Error {
@@ -26,6 +30,7 @@ impl fmt::Display for Error {
             Error::Exists => f.write_str("there is such a queue already"),
             Error::Closed => f.write_str("it was closed"),
             Error::System(error) => error.fmt(f),
+            Error::Refused(refusal) => refusal.fmt(f),
         }
     }
 }
@@ -53,5 +58,32 @@ impl From<std::io::Error> for Error {
 impl<T> From<PoisonError<T>> for Error {
     fn from(_: PoisonError<T>) -> Self {
         Error::Damaged
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Error::Refused(refusal)
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        use rq_store::Error as Store;
+        let code = match error {
+            Error::Refused(refusal) => return refusal,
+            Error::Store(Store::Core(error)) => return error.into(),
+            Error::Exists => {
+                return Refusal::new(Code::Exists, "Target key name already exists.");
+            }
+            Error::Store(Store::Full { .. }) => Code::Full,
+            Error::Store(Store::TooLarge) => Code::TooLarge,
+            Error::Store(Store::Poisoned { .. }) | Error::Damaged | Error::Closed => Code::Poisoned,
+            Error::Store(_) | Error::System(_) => Code::Io,
+        };
+        Refusal {
+            code,
+            text: error.to_string().into(),
+        }
     }
 }

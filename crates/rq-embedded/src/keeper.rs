@@ -1,6 +1,6 @@
 //! Where queues are kept: in memory alone, or in a store too.
 
-use rq_core::{Produced, Pushed, Queue, snapshot};
+use rq_core::{Id, Moment, Options, Policy, Produced, Queue, Receipt, snapshot};
 use rq_store::{Files, Queues, Store};
 
 use crate::error::Error;
@@ -23,6 +23,16 @@ pub(crate) enum Keeper {
     },
 }
 
+/// A hand-over from one queue to another, or to itself.
+#[derive(Clone, Copy)]
+pub(crate) struct HandOver<'a> {
+    pub(crate) source: &'a [u8],
+    pub(crate) destination: &'a [u8],
+    pub(crate) receipts: &'a [Receipt],
+    /// Lease and deliveries of the destination if this makes it.
+    pub(crate) new: Option<(u64, u32)>,
+}
+
 impl Keeper {
     pub(crate) fn memory() -> Self {
         Keeper::Memory {
@@ -36,6 +46,11 @@ impl Keeper {
             Keeper::Memory { queues, .. } | Keeper::Closed { queues, .. } => queues,
             Keeper::File(store) => store.queues(),
         }
+    }
+
+    /// When and where something happens.
+    pub(crate) fn moment(&self, now: u64) -> Moment<'static> {
+        self.queues().moment(now, &Policy::NONE)
     }
 
     pub(crate) fn store(&mut self) -> Option<&mut Store<Files>> {
@@ -57,34 +72,17 @@ impl Keeper {
         &mut self,
         name: &[u8],
         now: u64,
-        elements: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
-    ) -> Result<Pushed, Error> {
-        match self {
-            Keeper::Memory { queues, effect } => Ok(queues.push(name, now, elements, effect)?),
-            Keeper::File(store) => {
-                let mut record = store.record_for(bytes_of(&elements))?;
-                let pushed = record.push(name, now, elements)?;
-                record.append()?;
-                Ok(pushed)
-            }
-            Keeper::Closed { .. } => Err(Error::Closed),
-        }
-    }
-
-    pub(crate) fn produce<'a>(
-        &mut self,
-        name: &[u8],
-        now: u64,
-        producer: (&[u8], u64),
+        options: Option<&Options<'_>>,
         elements: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
     ) -> Result<Produced, Error> {
+        let when = (now, &Policy::NONE);
         match self {
             Keeper::Memory { queues, effect } => {
-                Ok(queues.produce(name, now, producer, elements, effect)?)
+                Ok(queues.push(name, when, options, elements, effect)?)
             }
             Keeper::File(store) => {
                 let mut record = store.record_for(bytes_of(&elements))?;
-                let produced = record.produce(name, now, producer, elements)?;
+                let produced = record.push(name, when, options, elements)?;
                 record.append()?;
                 Ok(produced)
             }
@@ -116,6 +114,66 @@ impl Keeper {
         }
     }
 
+    /// Runs an operation on a queue, which is made where there is none. What it gave counts only when this returns it.
+    pub(crate) fn create<R>(
+        &mut self,
+        name: &[u8],
+        operation: impl FnOnce(&mut Queue, &mut Vec<u8>) -> R,
+    ) -> Result<R, Error> {
+        match self {
+            Keeper::Memory { queues, effect } => {
+                effect.clear();
+                Ok(queues.create(name, |queue| operation(queue, effect)))
+            }
+            Keeper::File(store) => {
+                let mut record = store.record_for(0)?;
+                let outcome = record.create(name, operation);
+                record.append()?;
+                Ok(outcome)
+            }
+            Keeper::Closed { .. } => Err(Error::Closed),
+        }
+    }
+
+    /// Lets go of held messages and appends others, as one change. The push comes first: only it can be refused once it is
+    /// known that all are held.
+    pub(crate) fn hand_over<'a>(
+        &mut self,
+        now: u64,
+        over: HandOver<'_>,
+        elements: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+    ) -> Result<Produced, Error> {
+        let when = (now, &Policy::NONE);
+        let (receipts, mut done) = (over.receipts, Vec::<Id>::new());
+        let options = Options {
+            new: over.new,
+            ..Options::default()
+        };
+        let options = over.new.map(|_| &options);
+        let mut let_go = |queue: &mut Queue, effect: &mut Vec<u8>| {
+            queue.acknowledge(now, receipts.iter().copied(), &mut done, effect, |_| ());
+        };
+        match self {
+            Keeper::Memory { queues, effect } => {
+                let held = queues.change(over.source, |queue| queue.ensure_held(receipts));
+                held.unwrap_or_else(|| Err(not_held(receipts)))?;
+                let produced = queues.push(over.destination, when, options, elements, effect)?;
+                queues.change(over.source, |queue| let_go(queue, effect));
+                Ok(produced)
+            }
+            Keeper::File(store) => {
+                let mut record = store.record_for(bytes_of(&elements))?;
+                let held = record.change(over.source, |queue, _| queue.ensure_held(receipts));
+                held.unwrap_or_else(|| Err(not_held(receipts)))?;
+                let produced = record.push(over.destination, when, options, elements)?;
+                record.change(over.source, let_go);
+                record.append()?;
+                Ok(produced)
+            }
+            Keeper::Closed { .. } => Err(Error::Closed),
+        }
+    }
+
     /// Puts a queue in the place of the one with this name, if there is one.
     pub(crate) fn restore(&mut self, name: &[u8], queue: &Queue) -> Result<(), Error> {
         match self {
@@ -136,6 +194,11 @@ impl Keeper {
         }
         Ok(())
     }
+}
+
+/// The first of these is not held: there is no such queue.
+fn not_held(receipts: &[Receipt]) -> rq_core::Error {
+    rq_core::Error::NotHeld(receipts.first().map_or(Id::default(), |receipt| receipt.id))
 }
 
 /// Bytes of all elements.

@@ -13,10 +13,12 @@ use std::thread::JoinHandle;
 
 use rq_store::{Files, Opened, Options, Store};
 
+use crate::clock::Clock;
 use crate::endpoint::Endpoint;
 use crate::engine::{Engine, Sync};
 use crate::error::Error;
 use crate::fork;
+use crate::house;
 
 /// What keeps queues. It counts its users: the last one to let go closes it.
 pub struct Owner {
@@ -58,14 +60,14 @@ impl Owner {
     }
 
     /// Queues in memory: those of a name, which all who give it share for as long as the process
-    /// lives, or new ones.
+    /// lives, or new ones. A clock is for new ones.
     ///
     /// # Errors
     /// [`Error::Damaged`]
-    pub fn memory(name: Option<&str>) -> Result<Arc<Self>, Error> {
+    pub fn memory(name: Option<&str>, clock: Option<Arc<Clock>>) -> Result<Arc<Self>, Error> {
         fork::watch()?;
-        let new = || Self::new(Arc::new(Engine::memory()), None);
-        let Some(name) = name else { return Ok(new()) };
+        let new = || Ok::<_, Error>(Self::new(Engine::memory(clock)?, None));
+        let Some(name) = name else { return new() };
         let place = Place::Memory(fork::generation(), name.into());
         let _gate = fork::keep_from_forking();
         let mut owners = OWNERS.lock()?;
@@ -73,7 +75,7 @@ impl Owner {
             owner.users.fetch_add(1, Ordering::Relaxed);
             return Ok(owner);
         }
-        let owner = new();
+        let owner = new()?;
         owner.users.fetch_add(1, Ordering::Relaxed);
         owners.insert(place, Arc::downgrade(&owner));
         NAMED.lock()?.push(Arc::clone(&owner));
@@ -98,7 +100,8 @@ impl Owner {
         Ok(owner)
     }
 
-    /// Becomes the owner of a file. `uuid` is for one that is made; without it none is made.
+    /// Becomes the owner of a file. `uuid` is for one that is made; without it none is made. Its queues live by the
+    /// system's clock, or by another one.
     ///
     /// # Errors
     /// [`rq_store::Error::Busy`] when somebody owns it; what the store says, and the system.
@@ -106,6 +109,7 @@ impl Owner {
         path: &Path,
         uuid: Option<[u8; 16]>,
         background: Sync,
+        clock: Option<Arc<Clock>>,
     ) -> Result<(Arc<Self>, Opened), Error> {
         let options = Options {
             create: uuid,
@@ -118,11 +122,10 @@ impl Owner {
                 lock.map_or(-1, |lock| lock.as_raw_fd())
             },
         )?;
-        let engine = Arc::new(Engine::of(store, background));
+        let engine = Engine::of(store, background, clock)?;
         let endpoint = Endpoint::start(Arc::clone(&engine), path)?;
-        let house = Arc::clone(&engine);
-        let thread = std::thread::Builder::new().name("reliableq-house".to_owned());
-        let housekeeper = thread.spawn(move || house.keep_house())?;
+        let keeper = Arc::clone(&engine);
+        let housekeeper = house::spawn(move || keeper.keep_house())?;
         let file = File {
             endpoint,
             housekeeper,
@@ -158,10 +161,11 @@ impl Owner {
     }
 
     fn close(&self) -> Result<(), Error> {
-        let Some(file) = self.file.lock()?.take() else {
+        let file = self.file.lock()?.take();
+        self.engine.stop();
+        let Some(file) = file else {
             return self.engine.finish();
         };
-        self.engine.stop();
         drop(file.endpoint);
         let _ = file.housekeeper.join();
         fork::close(file.entry, || self.engine.finish())

@@ -102,6 +102,10 @@ pub(super) struct Session {
     pub(super) protocol: Protocol,
     /// Its pushes and acknowledgements are durable before they are answered.
     pub(super) always: bool,
+    /// The queues that it is a consumer of, in the order in which it said so.
+    pub(super) registered: Vec<Box<[u8]>>,
+    /// The name by which it last took messages; empty for none.
+    pub(super) consumer: Box<[u8]>,
     name: Vec<u8>,
 }
 
@@ -111,6 +115,8 @@ impl Session {
             client,
             protocol: Protocol::default(),
             always: false,
+            registered: Vec::new(),
+            consumer: Box::default(),
             name: Vec::new(),
         }
     }

@@ -55,8 +55,10 @@ fn information(reply: &mut Reply<'_>, commands: Vec<Option<&Command>>) {
         words(reply, &flags(command));
         let (first, last, step) = match command.keys {
             Keys::First => (1, 1, 1),
+            Keys::FirstTwo => (1, 2, 1),
+            Keys::Second => (2, 2, 1),
             Keys::All => (1, -1, 1),
-            Keys::Moving => (0, 0, 0),
+            Keys::Moving | Keys::None => (0, 0, 0),
         };
         for place in [first, last, step] {
             reply.signed(place);
@@ -123,6 +125,7 @@ fn argument(reply: &mut Reply<'_>, argument: &Argument) {
         Kind::Integer => "integer",
         Kind::Word => "pure-token",
         Kind::Block => "block",
+        Kind::OneOf => "oneof",
     };
     let flags = match (argument.optional, argument.multiple) {
         (true, true) => "optional multiple",

@@ -7,7 +7,7 @@ use rq_core::Queue;
 use super::commands::Outcome;
 use super::reply::Reply;
 use super::request::Words;
-use crate::engine::State;
+use crate::state::State;
 
 /// A queue that is brought, and whether it may replace another.
 #[derive(Debug)]

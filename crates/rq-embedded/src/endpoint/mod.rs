@@ -5,7 +5,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `socket` | the socket in the directory of a store |
-//! | `server` | the loop: connections, group commit, waiting clients |
+//! | `server` | the loop: connections, group commit; `serving`: waiting clients |
 //! | `connection` | what came from a client, and what is to be sent |
 //! | `request`, `reply` | the protocol |
 //! | `commands` | which command a request is; those about the connection |

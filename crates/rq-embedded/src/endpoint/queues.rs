@@ -1,332 +1,194 @@
-//! The `RQ.*` commands: parse, call the engine, reply.
+//! The `RQ.*` commands of clients: those that wait, or are about the connection, and rows of pops.
 
 use std::time::{Duration, Instant};
 
-use rq_command::parse::{self, Pop};
+use rq_command::parse;
 use rq_command::reply::{self, Sink};
-use rq_command::{Code, Refusal, Verb};
-use rq_core::{Delivery, Id, IdText, Queue};
+use rq_command::{Refusal, Verb};
+use rq_core::{IdText, Pop};
 
-use super::commands::Outcome;
+use super::commands::{Outcome, Session};
 use super::reply::Reply;
 use super::request::Words;
-use super::waiters::Waiter;
-use crate::clock;
-use crate::engine::State;
-use crate::error::Error;
+use super::waiters::{Taking, Waiter, Wish};
+use crate::command::{is_durable, pop_of};
+use crate::state::State;
 
 /// Room that is used again by each command.
 #[derive(Default)]
 pub(super) struct Room {
-    ids: Vec<Id>,
-    acknowledged: Vec<Id>,
+    /// Rows of deliveries: how many there are is known behind them.
     rows: Vec<u8>,
+    /// Bytes of those rows that count.
+    taken: usize,
+    text: IdText,
 }
 
 /// Bytes of room that are kept for the next command.
 const KEPT: usize = 64 << 10;
-
-impl Room {
-    fn shrink(&mut self) {
-        self.rows.clear();
-        self.rows.shrink_to(KEPT);
-        self.ids.shrink_to(KEPT);
-        self.acknowledged.shrink_to(KEPT);
-    }
-}
 
 /// Executes a command of a client. An error is the whole reply, and nothing was changed then.
 pub(super) fn execute(
     state: &mut State,
     verb: Verb,
     words: Words<'_>,
-    client: usize,
+    session: &mut Session,
     room: &mut Room,
-    reply: &mut Reply<'_>,
+    out: &mut Vec<u8>,
 ) -> Result<Outcome, Refusal> {
+    let reply = &mut session.reply(out);
     match verb {
-        Verb::Push => push(state, words, reply),
-        Verb::PushExtended => push_extended(state, words, reply),
-        Verb::Pop => pop(state, words, client, room, reply),
-        Verb::Acknowledge => acknowledge(state, words, room, reply),
-        Verb::Recover => recover(state, words, room, reply),
-        Verb::Inspect => inspect(state, words, reply),
-        Verb::Peek => peek(state, words, reply),
-        Verb::Get => get(state, words, room, reply),
-        Verb::Range => range(state, words, reply),
-        Verb::Split => split(state, words, reply),
-        Verb::Length => length(state, words, reply),
-        Verb::Info => info(state, words, reply),
-        Verb::Status => status(state, words, reply),
-        // An admin's command is not among those that are answered.
-        Verb::Apply => Err(Refusal::new(Code::Argument, "not for clients")),
-    }
-}
-
-// ---- changing ----
-
-fn push(state: &mut State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Outcome, Refusal> {
-    let elements = words.several(parse::push(&words)?.elements);
-    let pushed = state.push(clock::now(), words.at(1), elements)?;
-    reply::ids(reply, pushed.ids());
-    Ok(Outcome::Durable)
-}
-
-fn push_extended(
-    state: &mut State,
-    words: Words<'_>,
-    reply: &mut Reply<'_>,
-) -> Result<Outcome, Refusal> {
-    let push = parse::push_extended(&words)?;
-    let (now, elements) = (clock::now(), words.several(push.elements));
-    match push.producer {
-        None => reply::ids(reply, state.push(now, words.at(1), elements)?.ids()),
-        Some((name, sequence)) => {
-            let from = (words.at(name), sequence);
-            let produced = state.produce(now, words.at(1), from, elements)?;
-            reply::produced(reply, &produced);
-        }
+        Verb::Pop => return pop(state, words, session, room, reply),
+        Verb::Register => register(state, words, session, reply),
+        Verb::Notify => return notify(state, words, session, reply),
+        verb => state.command(verb, &words, reply)?,
     }
     // What a resend finds stored may not be durable yet.
-    Ok(Outcome::Durable)
+    let durable = is_durable(verb);
+    Ok(if durable {
+        Outcome::Durable
+    } else {
+        Outcome::Done
+    })
 }
+
+// ---- taking ----
 
 fn pop(
     state: &mut State,
     words: Words<'_>,
-    client: usize,
+    session: &mut Session,
     room: &mut Room,
     reply: &mut Reply<'_>,
 ) -> Result<Outcome, Refusal> {
-    let pop = parse::pop(&words)?;
-    let keys = words.several(pop.keys.clone());
-    let taken = take(state, keys, (pop.count, pop.with_meta), room, reply)?;
-    match (taken, pop.block) {
+    let request = parse::pop(&words)?;
+    let pop = pop_of(&request, &words);
+    let keys = || words.several(request.keys.clone());
+    if !pop.consumer.is_empty() {
+        session.consumer = pop.consumer.into();
+        keys().for_each(|key| state.bells.introduce(key, session.client, pop.consumer));
+    }
+    let taken = take(state, keys(), (&pop, request.with_meta), room, reply)?;
+    match (taken, request.block) {
+        // What is taken so is gone: it must not come back.
+        (true, _) if pop.no_ack => Ok(Outcome::Durable),
         (true, _) => Ok(Outcome::Done),
         (false, None) => {
             reply.null();
             Ok(Outcome::Done)
         }
-        (false, Some(milliseconds)) => Ok(Outcome::Wait(waiter(words, client, &pop, milliseconds))),
+        (false, Some(milliseconds)) => Ok(Outcome::Wait(Waiter {
+            client: session.client,
+            keys: keys().map(Box::from).collect(),
+            wish: Wish::Pop(Taking::new(&pop, request.with_meta)),
+            until: end_of(milliseconds),
+        })),
     }
 }
 
-fn waiter(words: Words<'_>, client: usize, pop: &Pop, milliseconds: u64) -> Waiter {
+/// When a wait ends; none: never. A time that the clock does not reach is never, too.
+fn end_of(milliseconds: u64) -> Option<Instant> {
     let wait = Duration::from_millis(milliseconds);
-    Waiter {
-        client,
-        keys: words.several(pop.keys.clone()).map(Box::from).collect(),
-        count: pop.count,
-        with_meta: pop.with_meta,
-        // A time that the clock does not reach is for ever, too.
-        until: (milliseconds > 0)
-            .then(|| Instant::now().checked_add(wait))
-            .flatten(),
-    }
+    (milliseconds > 0)
+        .then(|| Instant::now().checked_add(wait))
+        .flatten()
 }
 
-/// Takes from a queue for a client that waits; whether there was anything to take.
-pub(super) fn serve(
-    state: &mut State,
-    key: &[u8],
-    waiter: (u64, bool),
-    room: &mut Room,
-    reply: &mut Reply<'_>,
-) -> Result<bool, Refusal> {
-    take(state, std::iter::once(key), waiter, room, reply)
-}
-
-/// Takes all it can from the first queue, then from the next; whether there was anything. What was
-/// taken is answered, also when the store fails at a later queue.
-fn take<'a>(
+/// Takes from queues; whether there was anything to take.
+pub(super) fn take<'a>(
     state: &mut State,
     keys: impl Iterator<Item = &'a [u8]>,
-    (count, with_meta): (u64, bool),
+    (pop, with_meta): (&Pop<'_>, bool),
     room: &mut Room,
     reply: &mut Reply<'_>,
 ) -> Result<bool, Refusal> {
-    let (now, mut left, mut failed) = (clock::now(), count, None);
-    for key in keys {
-        let before = room.rows.len();
-        match state.pop(now, key, left, row(key, with_meta, room, reply)) {
-            Ok(popped) => left -= popped,
-            Err(error) => {
-                room.rows.truncate(before);
-                failed = Some(error);
-                break;
-            }
-        }
-        if left == 0 {
-            break;
-        }
-    }
-    let taken = count - left;
-    if taken > 0 {
-        reply.rows(taken, &room.rows);
-    }
-    room.shrink();
-    match failed {
-        Some(error) if taken == 0 => Err(error.into()),
-        _ => Ok(taken > 0),
-    }
-}
-
-/// Renders deliveries beside the reply: they count only once the operation has succeeded.
-fn row<'a>(
-    key: &'a [u8],
-    with_meta: bool,
-    room: &'a mut Room,
-    reply: &Reply<'_>,
-) -> impl FnMut(Delivery<'_>) + 'a {
-    let mut text = IdText::default();
     let protocol = reply.protocol;
-    let out = &mut room.rows;
-    move |delivery| {
-        let mut sink = Reply { out, protocol };
-        reply::delivery(&mut sink, &mut text, key, &delivery, with_meta);
+    room.rows.clear();
+    room.taken = 0;
+    let taken = state.pop_all(
+        keys,
+        pop,
+        room,
+        |room, key, delivery| {
+            let out = &mut room.rows;
+            let mut sink = Reply { out, protocol };
+            reply::delivery(&mut sink, &mut room.text, key, &delivery, with_meta);
+        },
+        |room, counts| {
+            if counts {
+                room.taken = room.rows.len();
+            }
+        },
+    )?;
+    if taken > 0 {
+        let rows = room.rows.get(..room.taken).unwrap_or_default();
+        reply.rows(taken, rows);
     }
+    room.rows.clear();
+    room.rows.shrink_to(KEPT);
+    Ok(taken > 0)
 }
 
-fn acknowledge(
-    state: &mut State,
-    words: Words<'_>,
-    room: &mut Room,
-    reply: &mut Reply<'_>,
-) -> Result<Outcome, Refusal> {
-    parse::acknowledge(&words, &mut room.ids)?;
-    let done = &mut room.acknowledged;
-    state.acknowledge(words.at(1), &room.ids, done)?;
-    reply::ids(reply, done.iter().copied());
-    room.shrink();
-    Ok(Outcome::Durable)
-}
+// ---- being told ----
 
-fn recover(
-    state: &mut State,
-    words: Words<'_>,
-    room: &mut Room,
-    reply: &mut Reply<'_>,
-) -> Result<Outcome, Refusal> {
-    let recover = parse::recover(&words)?;
-    let key = words.at(1);
-    let visit = row(key, recover.with_meta, room, reply);
-    let recovered = state.recover(clock::now(), key, recover.count, recover.elapsed, visit);
-    if let Ok(count) = recovered {
-        reply.rows(count, &room.rows);
-    }
-    room.shrink();
-    recovered?;
-    Ok(Outcome::Done)
-}
-
-// ---- looking ----
-
-fn inspect(state: &State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Outcome, Refusal> {
-    let inspect = parse::inspect(&words)?;
-    let (start, count) = (inspect.start, inspect.count);
-    match state.queue(words.at(1)) {
-        None => reply.array(0),
-        Some(queue) if inspect.pending => {
-            reply::pending(reply, queue.inspect_pending(clock::now(), start, count));
+/// `RQ.REGISTER [key ...]`
+fn register(state: &mut State, words: Words<'_>, session: &mut Session, reply: &mut Reply<'_>) {
+    let mut named: Vec<Box<[u8]>> = Vec::new();
+    for key in words.several(parse::register(&words)) {
+        if !named.iter().any(|other| **other == *key) {
+            named.push(key.into());
         }
-        Some(queue) => reply::waiting(reply, queue.inspect_waiting(start, count)),
     }
-    Ok(Outcome::Done)
+    unregister(state, session);
+    for key in &named {
+        state.bells.register(key, session.client);
+        if !session.consumer.is_empty() {
+            state
+                .bells
+                .introduce(key, session.client, &session.consumer);
+        }
+    }
+    session.registered = named;
+    reply.word("OK");
 }
 
-fn peek(state: &State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Outcome, Refusal> {
-    let peek = parse::peek(&words)?;
-    let queue = state.queue(words.at(1));
-    let row = queue.and_then(|queue| queue.peek(peek.back));
-    let mut text = IdText::default();
-    reply::held(reply, &mut text, row.as_ref(), peek.with_meta);
-    Ok(Outcome::Done)
+/// A connection is no consumer any more.
+pub(super) fn unregister(state: &mut State, session: &mut Session) {
+    for key in std::mem::take(&mut session.registered) {
+        state.bells.unregister(&key, session.client);
+    }
 }
 
-fn get(
+/// `RQ.NOTIFY milliseconds`
+fn notify(
     state: &State,
     words: Words<'_>,
-    room: &mut Room,
+    session: &Session,
     reply: &mut Reply<'_>,
 ) -> Result<Outcome, Refusal> {
-    let with_meta = parse::get(&words, &mut room.ids)?;
-    let queue = state.queue(words.at(1));
-    reply::got(
-        reply,
-        &room.ids,
-        |id| queue.and_then(|queue| queue.get(id)),
-        with_meta,
-    );
-    Ok(Outcome::Done)
-}
-
-fn range(state: &State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Outcome, Refusal> {
-    let range = parse::range(&words)?;
-    match state.queue(words.at(1)).zip(range.bounds) {
-        Some((queue, (low, high))) => {
-            let messages = queue.range(low, high, range.reverse);
-            reply::range(reply, messages, range.count, range.with_meta);
-        }
-        None => reply.array(0),
+    let milliseconds = parse::notify(&words)?;
+    if let Some(key) = ready(state, &session.registered, &session.consumer) {
+        reply.bytes(key);
+        return Ok(Outcome::Done);
     }
-    Ok(Outcome::Done)
-}
-
-fn split(state: &State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Outcome, Refusal> {
-    let parts = parse::split(&words)?;
-    let cuts = (state.queue(words.at(1))).map_or_else(Vec::new, |queue| queue.split(parts));
-    reply::ids(reply, cuts.into_iter());
-    Ok(Outcome::Done)
-}
-
-fn length(state: &State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Outcome, Refusal> {
-    parse::only_key(&words, Verb::Length)?;
-    reply.integer(state.queue(words.at(1)).map_or(0, Queue::len));
-    Ok(Outcome::Done)
-}
-
-fn info(state: &State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Outcome, Refusal> {
-    parse::only_key(&words, Verb::Info)?;
-    match state.queue(words.at(1)) {
-        Some(queue) => reply::info(reply, &queue.info(clock::now())),
-        None => reply.null(),
+    if session.registered.is_empty() {
+        reply.null_bytes();
+        return Ok(Outcome::Done);
     }
-    Ok(Outcome::Done)
+    Ok(Outcome::Wait(Waiter {
+        client: session.client,
+        keys: session.registered.clone(),
+        wish: Wish::Notice(session.consumer.clone()),
+        until: end_of(milliseconds),
+    }))
 }
 
-fn status(state: &State, words: Words<'_>, reply: &mut Reply<'_>) -> Result<Outcome, Refusal> {
-    let keys = parse::status(&words);
-    if keys.is_empty() {
-        let all = state.all_statuses();
-        reply.array(all.len());
-        for (name, status) in all {
-            reply::status(reply, name, &status);
-        }
-    } else {
-        reply.array(keys.len());
-        for name in words.several(keys) {
-            reply::status(reply, name, &state.status(name));
-        }
-    }
-    Ok(Outcome::Done)
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        use rq_store::Error as Store;
-        let code = match error {
-            Error::Store(Store::Core(error)) => return error.into(),
-            Error::Exists => {
-                return Refusal::new(Code::Exists, "Target key name already exists.");
-            }
-            Error::Store(Store::Full { .. }) => Code::Full,
-            Error::Store(Store::TooLarge) => Code::TooLarge,
-            Error::Store(Store::Poisoned { .. }) | Error::Damaged | Error::Closed => Code::Poisoned,
-            Error::Store(_) | Error::System(_) => Code::Io,
-        };
-        Refusal {
-            code,
-            text: error.to_string().into(),
-        }
-    }
+/// The first of these queues that has something to pop.
+pub(super) fn ready<'a>(state: &State, keys: &'a [Box<[u8]>], consumer: &[u8]) -> Option<&'a [u8]> {
+    let pop = Pop {
+        consumer,
+        ..Pop::of(1)
+    };
+    let mut keys = keys.iter().map(|key| &**key);
+    keys.find(|key| state.available(key, &pop) > 0)
 }

@@ -92,6 +92,10 @@ impl Sink for Reply<'_> {
         self.line(b':', number);
     }
 
+    fn word(&mut self, word: &'static str) {
+        self.status(word);
+    }
+
     fn null(&mut self) {
         let null: &[u8] = self.by_protocol(b"*-1\r\n", b"_\r\n");
         self.out.extend_from_slice(null);

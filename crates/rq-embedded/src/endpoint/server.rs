@@ -4,6 +4,8 @@
 //! and sends the replies. The lock of the engine is held for one command at a time, and never while
 //! a socket is read or written.
 
+mod serving;
+
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
@@ -15,7 +17,6 @@ use mio::event::Event;
 use mio::net::UnixListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 use rq_command::Refusal;
-use rq_command::reply::Sink;
 
 use super::commands::{self, Command, Operation, Outcome, Session};
 use super::connection::Connection;
@@ -23,7 +24,7 @@ use super::dump;
 use super::queues::{self, Room};
 use super::request::Words;
 use super::waiters::Waiters;
-use crate::engine::{Engine, State};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::fork;
 
@@ -199,7 +200,12 @@ impl Server {
             let mut state = engine.lock().ok();
             self.waiters.leave(state.as_deref_mut(), client);
         }
-        if let Some(connection) = self.connections.remove(&client) {
+        if let Some(mut connection) = self.connections.remove(&client) {
+            if !connection.session.registered.is_empty()
+                && let Ok(mut state) = engine.lock()
+            {
+                queues::unregister(&mut state, &mut connection.session);
+            }
             connection.close(self.poll.registry());
         }
     }
@@ -276,20 +282,21 @@ impl Server {
         engine: &Engine,
         operation: &Operation,
         words: Words<'_>,
-        session: &Session,
+        session: &mut Session,
         out: &mut Vec<u8>,
     ) -> Result<Outcome, String> {
-        let (client, reply) = (session.client, &mut session.reply(out));
         let mut state = engine.lock().map_err(refused)?;
         let outcome = match operation {
             Operation::Table(verb) => {
-                queues::execute(&mut state, *verb, words, client, &mut self.room, reply)
+                queues::execute(&mut state, *verb, words, session, &mut self.room, out)
             }
             Operation::Dump => {
-                dump::dump(&state, words, reply);
+                dump::dump(&state, words, &mut session.reply(out));
                 Ok(Outcome::Done)
             }
-            Operation::Restore(restored) => dump::restore(&mut state, words, restored, reply),
+            Operation::Restore(restored) => {
+                dump::restore(&mut state, words, restored, &mut session.reply(out))
+            }
         };
         let outcome = match outcome.map_err(|refusal| refusal.to_string())? {
             Outcome::Wait(waiter) => {
@@ -310,66 +317,8 @@ fn refused(error: Error) -> String {
     Refusal::from(error).to_string()
 }
 
-/// Clients that wait.
+/// Replies.
 impl Server {
-    fn serve_all(&mut self, engine: &Engine) {
-        if self.waiters.is_empty() {
-            return;
-        }
-        match engine.lock() {
-            Ok(mut state) => self.serve_rung(&mut state),
-            Err(error) => {
-                let error = refused(error);
-                while let Some(client) = self.waiters.any() {
-                    self.waiters.leave(None, client);
-                    self.answer(client, |connection| {
-                        connection.session.reply(&mut connection.out).error(&error);
-                    });
-                }
-            }
-        }
-    }
-
-    /// Gives what came to those who wait for it, in the order of their arrival.
-    fn serve_rung(&mut self, state: &mut State) {
-        for key in state.bells.take_rung() {
-            while state.waiting(&key) > 0
-                && let Some(client) = self.waiters.first(&key)
-                && let Some(waiter) = self.waiters.leave(Some(state), client)
-            {
-                let Some(connection) = self.connections.get_mut(&client) else {
-                    continue;
-                };
-                let reply = &mut connection.session.reply(&mut connection.out);
-                let wanted = (waiter.count, waiter.with_meta);
-                if let Err(refusal) = queues::serve(state, &key, wanted, &mut self.room, reply) {
-                    reply.error(refusal);
-                }
-                self.answered.insert(client);
-            }
-        }
-    }
-
-    fn time_out(&mut self, engine: &Engine) {
-        let now = Instant::now();
-        while let Some(client) = self.waiters.timed_out(now) {
-            let mut state = engine.lock().ok();
-            self.waiters.leave(state.as_deref_mut(), client);
-            self.answer(client, |connection| {
-                connection.session.reply(&mut connection.out).null();
-            });
-        }
-    }
-
-    fn answer(&mut self, client: usize, answer: impl FnOnce(&mut Connection)) {
-        if let Some(connection) = self.connections.get_mut(&client) {
-            answer(connection);
-            self.answered.insert(client);
-        }
-    }
-
-    // ---- replies ----
-
     /// Sends what needs no sync, then syncs once for all the rest.
     fn settle_and_send(&mut self, engine: &Engine) {
         let answered = std::mem::take(&mut self.answered);

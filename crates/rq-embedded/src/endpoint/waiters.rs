@@ -3,16 +3,77 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
-use crate::engine::State;
+use rq_core::Pop;
 
-/// What a client waits for.
+use crate::state::State;
+
+/// A client that waits.
 pub(super) struct Waiter {
     pub(super) client: usize,
     pub(super) keys: Vec<Box<[u8]>>,
-    pub(super) count: u64,
-    pub(super) with_meta: bool,
+    pub(super) wish: Wish,
     /// None: for ever.
     pub(super) until: Option<Instant>,
+}
+
+/// What it waits for.
+pub(super) enum Wish {
+    /// Messages.
+    Pop(Taking),
+    /// To be told that there are some, for a consumer of this name.
+    Notice(Box<[u8]>),
+}
+
+impl Wish {
+    /// The name by which it takes messages.
+    fn consumer(&self) -> &[u8] {
+        match self {
+            Wish::Pop(taking) => &taking.consumer,
+            Wish::Notice(consumer) => consumer,
+        }
+    }
+
+    /// A pop that gets something when the wish can be fulfilled.
+    pub(super) fn pop(&self) -> Pop<'_> {
+        match self {
+            Wish::Pop(taking) => taking.pop(),
+            Wish::Notice(consumer) => Pop {
+                consumer,
+                ..Pop::of(1)
+            },
+        }
+    }
+}
+
+/// A pop, kept.
+pub(super) struct Taking {
+    pop: Pop<'static>,
+    consumer: Box<[u8]>,
+    pub(super) with_meta: bool,
+}
+
+impl Taking {
+    pub(super) fn new(pop: &Pop<'_>, with_meta: bool) -> Self {
+        Self {
+            pop: Pop {
+                count: pop.count,
+                lease: pop.lease,
+                consumer: &[],
+                no_ack: pop.no_ack,
+                prefetch: pop.prefetch,
+                max_bytes: pop.max_bytes,
+            },
+            consumer: pop.consumer.into(),
+            with_meta,
+        }
+    }
+
+    pub(super) fn pop(&self) -> Pop<'_> {
+        Pop {
+            consumer: &self.consumer,
+            ..self.pop
+        }
+    }
 }
 
 /// All who wait. A number says who came first.
@@ -33,7 +94,9 @@ impl Waiters {
         for key in &waiter.keys {
             // A key that was named twice is listened to once.
             if self.by_key.entry(key.clone()).or_default().insert(number) {
-                state.bells.listen(key);
+                state
+                    .bells
+                    .listen(key, waiter.client, waiter.wish.consumer());
             }
         }
         if let Some(until) = waiter.until {
@@ -55,7 +118,7 @@ impl Waiters {
             if numbers.remove(&number)
                 && let Some(state) = &mut state
             {
-                state.bells.unlisten(key);
+                state.bells.unlisten(key, client);
             }
             if numbers.is_empty() {
                 self.by_key.remove(key);
@@ -67,10 +130,16 @@ impl Waiters {
         Some(waiter)
     }
 
-    /// Who has waited for a key the longest.
-    pub(super) fn first(&self, key: &[u8]) -> Option<usize> {
-        let number = self.by_key.get(key)?.first()?;
-        Some(self.by_arrival.get(number)?.client)
+    /// The one of a client, if it waits.
+    pub(super) fn get(&self, client: usize) -> Option<&Waiter> {
+        self.by_arrival.get(self.by_client.get(&client)?)
+    }
+
+    /// Who waits for a key and came first behind the one with this number.
+    pub(super) fn behind(&self, key: &[u8], number: u64) -> Option<(u64, &Waiter)> {
+        let mut numbers = self.by_key.get(key)?.range(number + 1..);
+        let number = *numbers.next()?;
+        Some((number, self.by_arrival.get(&number)?))
     }
 
     /// When the first of them has waited long enough.

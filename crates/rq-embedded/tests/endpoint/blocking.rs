@@ -2,6 +2,7 @@
 
 use crate::client::{Client, Reply};
 use crate::file::File;
+use rq_core::Pop;
 
 #[test]
 fn a_time_out_is_a_null() {
@@ -164,7 +165,7 @@ fn a_thread_and_a_client_wait_beside_each_other() {
         client.begin("RQ.POP BLOCK 0 q");
         std::thread::scope(|scope| {
             // The thread only looks; what it sees the client has taken, or takes.
-            let thread = scope.spawn(|| engine.wait(b"q", None, &never));
+            let thread = scope.spawn(|| engine.wait(b"q", &Pop::of(1), None, &never));
             while engine.lock().unwrap().waiting(b"q") == 0 && !thread.is_finished() {
                 file.push("q", b"a");
             }

@@ -5,6 +5,7 @@ mod blocking;
 mod client;
 mod durability;
 mod file;
+mod life;
 mod protocol;
 mod queues;
 mod session;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::client::{Client, Reply};
 use crate::file::File;
+use rq_core::Pop;
 
 fn row(name: &str, numbers: [i64; 3]) -> Reply {
     let numbers = numbers.into_iter().map(Reply::Integer);
@@ -77,7 +78,7 @@ fn clients_and_threads_that_wait_are_counted() {
     expect(&mut client, &[("q", [0, 0, 2]), ("r", [0, 0, 1])]);
     let (engine, never) = (file.owner().engine(), AtomicBool::new(false));
     std::thread::scope(|scope| {
-        let thread = scope.spawn(|| engine.wait(b"r", None, &never));
+        let thread = scope.spawn(|| engine.wait(b"r", &Pop::of(1), None, &never));
         expect(&mut client, &[("q", [0, 0, 2]), ("r", [0, 0, 2])]);
         client.ask("RQ.PUSH r a b");
         thread.join().unwrap().unwrap();
@@ -94,4 +95,33 @@ fn a_time_out_is_not_counted() {
     let (mut client, mut waiting) = (file.connect(), file.connect());
     assert_eq!(waiting.ask("RQ.POP BLOCK 1 q"), Reply::NullArray);
     assert_eq!(client.ask("RQ.STATUS"), rows(&[]));
+}
+
+#[test]
+fn those_who_are_registered_and_those_who_hold_are_counted_once() {
+    let file = File::new();
+    let (mut client, mut one, mut two) = (file.connect(), file.connect(), file.connect());
+    client.ask("RQ.PUSH q a b c");
+    one.ask("RQ.REGISTER q r");
+    expect(&mut client, &[("q", [3, 0, 1]), ("r", [0, 0, 1])]);
+    // Holds something under a name, and is registered: one.
+    one.ask("RQ.POP CONSUMER one q");
+    expect(&mut client, &[("q", [3, 1, 1]), ("r", [0, 0, 1])]);
+    // Holds something, and is not registered; then it waits.
+    two.ask("RQ.POP CONSUMER two q");
+    expect(&mut client, &[("q", [3, 2, 2]), ("r", [0, 0, 1])]);
+    client.ask("RQ.POP q");
+    two.begin("RQ.POP BLOCK 0 CONSUMER two q");
+    expect(&mut client, &[("q", [3, 3, 2]), ("r", [0, 0, 1])]);
+    // A registered one that waits is one.
+    one.begin("RQ.NOTIFY 0");
+    expect(&mut client, &[("q", [3, 3, 2]), ("r", [0, 0, 1])]);
+    drop(one);
+    expect(&mut client, &[("q", [3, 3, 2])]);
+    two.send(b"x");
+    drop(two);
+    expect(&mut client, &[("q", [3, 3, 2])]);
+    client.ask("RQ.REGISTER");
+    client.ask("RQ.CONSUMER DELETE q one");
+    expect(&mut client, &[("q", [3, 2, 1])]);
 }
