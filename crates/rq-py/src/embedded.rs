@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use rq_command::reply::Status;
 use rq_embedded::{Error, Owner, Sync};
 
+use crate::clock::Clock;
 use crate::errors;
 use crate::handle::Handle;
 use crate::link::Link;
@@ -23,6 +25,25 @@ impl Embedded {
         let link = Arc::new(Link::new(owner, sync));
         Self { link, torn }
     }
+
+    /// Another connection to a file that this process owns; none when it was closed just now by another thread.
+    fn share(
+        py: Python<'_>,
+        owner: Arc<Owner>,
+        sync: Sync,
+        clock: Option<&Clock>,
+    ) -> PyResult<Option<Self>> {
+        let embedded = Self::new(owner, sync, None);
+        let same = embedded.link.work(py, false, |state| {
+            state.raise_sync(sync);
+            Ok(clock.is_none_or(|clock| state.lives_by(&clock.clock)))
+        });
+        match same {
+            Ok(true) => Ok(Some(embedded)),
+            Ok(false) => Err(errors::other_clock()),
+            Err(_) => Ok(None),
+        }
+    }
 }
 
 #[pymethods]
@@ -30,9 +51,10 @@ impl Embedded {
     /// Queues in memory: new ones, or with a name those that every connection with this name
     /// shares for as long as the process lives.
     #[staticmethod]
-    #[pyo3(signature = (name))]
-    fn memory(py: Python<'_>, name: Option<&str>) -> PyResult<Self> {
-        let owner = py.detach(|| Owner::memory(name));
+    #[pyo3(signature = (name, clock=None))]
+    fn memory(py: Python<'_>, name: Option<&str>, clock: Option<&Clock>) -> PyResult<Self> {
+        let clock = clock.map(|clock| Arc::clone(&clock.clock));
+        let owner = py.detach(|| Owner::memory(name, clock));
         let owner = owner.map_err(|error| errors::of(py, &error))?;
         Ok(Self::new(owner, Sync::Os, None))
     }
@@ -40,12 +62,13 @@ impl Embedded {
     /// Queues of a file, as its owner; None when another process owns it. `sync` is "always",
     /// "interval" or "os"; `uuid` is for a file that is made, and without it none is made.
     #[staticmethod]
-    #[pyo3(signature = (path, sync, uuid))]
+    #[pyo3(signature = (path, sync, uuid, clock=None))]
     fn file(
         py: Python<'_>,
         path: PathBuf,
         sync: &str,
         uuid: Option<[u8; 16]>,
+        clock: Option<&Clock>,
     ) -> PyResult<Option<Self>> {
         let sync = match sync {
             "always" => Sync::Always,
@@ -55,15 +78,10 @@ impl Embedded {
         let shared = py.detach(|| Owner::of_file(&path));
         let shared = shared.map_err(|error| errors::of(py, &error))?;
         if let Some(owner) = shared {
-            let embedded = Self::new(owner, sync, None);
-            let raised = embedded.link.work(py, false, |state| {
-                state.raise_sync(sync);
-                Ok(())
-            });
-            // Closed just now by another thread: not ours any more.
-            return Ok(raised.is_ok().then_some(embedded));
+            return Self::share(py, owner, sync, clock);
         }
-        match py.detach(|| Owner::open(&path, uuid, sync)) {
+        let clock = clock.map(|clock| Arc::clone(&clock.clock));
+        match py.detach(|| Owner::open(&path, uuid, sync, clock)) {
             Ok((owner, opened)) => {
                 let torn = opened.torn.map(|torn| {
                     let (bytes, file, offset) = (torn.bytes, torn.file, torn.offset);
@@ -88,17 +106,24 @@ impl Embedded {
         self.link.is_forked()
     }
 
-    /// The queue of a name. In a forked child its calls go to the `successor`, where there is one.
-    #[pyo3(signature = (name, successor=None))]
-    fn queue(&self, name: &Bound<'_, PyString>, successor: Option<Py<PyAny>>) -> PyResult<Handle> {
-        Handle::new(Arc::clone(&self.link), name, successor)
+    /// The queue of a name. In a forked child its calls go to the `successor`, where there is one. A queue that a
+    /// push makes gets the milliseconds of lease, and the deliveries, of `new`.
+    #[pyo3(signature = (name, successor=None, new=(30_000, 3)))]
+    fn queue(
+        &self,
+        name: &Bound<'_, PyString>,
+        successor: Option<Py<PyAny>>,
+        new: (u64, u32),
+    ) -> PyResult<Handle> {
+        Handle::new(Arc::clone(&self.link), name, successor, new)
     }
 
     /// The names of the queues that hold messages, sorted.
     fn names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let names = self.link.work(py, true, |state| {
             let queues = state.queues().sorted();
-            let held = queues.filter(|(_, queue)| queue.has_messages());
+            // Those with dead letters alone do not count, as for a server.
+            let held = queues.filter(|(_, queue)| Status::of(Some(queue), 0).is_notable());
             Ok(held.map(|(name, _)| name.to_vec()).collect::<Vec<_>>())
         })?;
         let text = |name: Vec<u8>| String::from_utf8_lossy(&name).into_owned();

@@ -2,6 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use rq_command::Refusal;
+use rq_core::Error as CoreError;
 use rq_embedded::Error;
 use rq_store::Error as StoreError;
 
@@ -11,17 +13,16 @@ mod exceptions {
     pyo3::import_exception!(reliableq.errors, Closed);
     pyo3::import_exception!(reliableq.errors, Corrupt);
     pyo3::import_exception!(reliableq.errors, Damaged);
-    pyo3::import_exception!(reliableq.errors, Exhausted);
     pyo3::import_exception!(reliableq.errors, Exists);
     pyo3::import_exception!(reliableq.errors, Failed);
     pyo3::import_exception!(reliableq.errors, Forked);
     pyo3::import_exception!(reliableq.errors, Full);
+    pyo3::import_exception!(reliableq.errors, InvalidArgument);
     pyo3::import_exception!(reliableq.errors, InvalidBody);
     pyo3::import_exception!(reliableq.errors, InvalidDump);
     pyo3::import_exception!(reliableq.errors, InvalidId);
     pyo3::import_exception!(reliableq.errors, Missing);
     pyo3::import_exception!(reliableq.errors, Refused);
-    pyo3::import_exception!(reliableq.errors, Gap);
 }
 
 /// A call on a connection that was closed.
@@ -38,7 +39,7 @@ pub(crate) fn forked() -> PyErr {
 }
 
 /// An operation that was refused.
-pub(crate) fn of(_py: Python<'_>, error: &Error) -> PyErr {
+pub(crate) fn of(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::Closed => closed(),
         Error::Damaged => exceptions::Damaged::new_err((
@@ -53,23 +54,41 @@ pub(crate) fn of(_py: Python<'_>, error: &Error) -> PyErr {
             format!("the system refuses: {error}"),
             "see to what it says, and try again",
         )),
+        Error::Store(StoreError::Core(error)) if !matches!(error, CoreError::BadEffect(_)) => {
+            let refusal = Refusal::from(error.clone());
+            let protocol = py.import("reliableq.protocol");
+            let command = protocol.and_then(|protocol| protocol.getattr("PING"));
+            command.map_or_else(|error| error, |command| refused(&refusal, &command))
+        }
+        Error::Refused(refusal) => exceptions::Refused::new_err((
+            refusal.to_string(),
+            "see to what it says, and try again",
+        )),
         Error::Store(error) => of_store(error),
     }
+}
+
+/// A command that was refused, as the package tells it for every place.
+pub(crate) fn refused(refusal: &Refusal, command: &Bound<'_, PyAny>) -> PyErr {
+    let protocol = command.py().import("reliableq.protocol");
+    let told = protocol
+        .and_then(|protocol| protocol.call_method1("server_error", (refusal.to_string(), command)));
+    told.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// A file that this process owns already, and whose time is another.
+pub(crate) fn other_clock() -> PyErr {
+    exceptions::InvalidArgument::new_err((
+        "the file is open in this process already, and has another clock",
+        "give the test a file of its own",
+    ))
 }
 
 /// An operation that a store refused.
 pub(crate) fn of_store(error: &StoreError) -> PyErr {
     let (cause, remedy) = told(error);
     match error {
-        StoreError::Core(rq_core::Error::Exhausted) => exceptions::Exhausted::new_err((
-            "the queue has no further IDs",
-            "drain the queue and use another",
-        )),
-        StoreError::Core(rq_core::Error::Gap(_)) => exceptions::Gap::new_err((
-            "the queue does not know the last pushes of this connection",
-            "push again",
-        )),
-        StoreError::Core(rq_core::Error::BadEffect(_)) => {
+        StoreError::Core(CoreError::BadEffect(_)) => {
             exceptions::InvalidDump::new_err((cause, remedy))
         }
         StoreError::Missing => exceptions::Missing::new_err((cause, remedy)),

@@ -7,7 +7,9 @@
 //! | `plain` | the class [`plain::Plain`], from which the package's `Queue` is made: calls without options |
 //! | `message` | the class [`message::Message`], the same for every backend |
 //! | `link` | the way from these to the queues: the lock, the GIL, closing, forking |
+//! | `call` | commands from Python, and their replies |
 //! | `body`, `row` | payloads from Python, messages to Python |
+//! | `clock` | the class [`clock::Clock`], a time for tests |
 //! | `file` | functions about files and dumps, without a connection |
 //! | `errors` | what went wrong, as exceptions of the package |
 //!
@@ -16,6 +18,8 @@
 //! nobody waits for the lock while holding the GIL.
 
 mod body;
+mod call;
+mod clock;
 mod embedded;
 mod errors;
 mod file;
@@ -32,6 +36,8 @@ use pyo3::prelude::*;
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::clock::Clock;
     #[pymodule_export]
     use crate::embedded::Embedded;
     #[pymodule_export]

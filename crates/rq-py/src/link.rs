@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+use rq_core::Pop;
 use rq_embedded::{Error, Owner, State, Sync, fork};
 
 use crate::errors;
@@ -101,7 +102,7 @@ impl Link {
     pub(crate) fn take_later<T>(
         &self,
         py: Python<'_>,
-        name: &[u8],
+        (name, pop): (&[u8], &Pop<'_>),
         timeout: Option<u64>,
         mut take: impl FnMut() -> PyResult<Option<T>>,
     ) -> PyResult<Option<T>> {
@@ -111,7 +112,7 @@ impl Link {
             let look = signals.then(|| Instant::now() + SIGNALS);
             let until = end.into_iter().chain(look).min();
             let engine = self.owner.engine();
-            py.detach(|| engine.wait(name, until, &self.closed))
+            py.detach(|| engine.wait(name, pop, until, &self.closed))
                 .map_err(|error| errors::of(py, &error))?;
             let over = end.is_some_and(|end| end <= Instant::now());
             match py.check_signals().and_then(|()| take()) {

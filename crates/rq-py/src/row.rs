@@ -4,27 +4,17 @@ use std::cell::Cell;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
-use rq_core::{Delivery, Held, Id, IdText, Meta, Pending, State, Waiting};
+use rq_core::{Delivery, Id, IdText};
 
 use crate::handle::Handle;
-use crate::message::{Holder, Message};
-
-/// What is told of a message, its payload aside.
-struct Row {
-    id: Id,
-    /// Where its payload ends in the bytes of all; it starts where the one before ends.
-    end: usize,
-    state: State,
-    deliveries: u32,
-    /// Milliseconds of its last delivery, 0 when it was never delivered.
-    last_delivery: u64,
-}
+use crate::message::{Facts, Holder, Message};
 
 /// Messages copied out of the queues, so that Python objects are made after the lock is given
 /// back.
 #[derive(Default)]
 pub(crate) struct Rows {
-    rows: Vec<Row>,
+    /// What is told of each, and where its payload ends in the bytes of all; it starts where the one before ends.
+    rows: Vec<(Facts, usize)>,
     payloads: Vec<u8>,
 }
 
@@ -36,43 +26,10 @@ impl Rows {
         }
     }
 
-    pub(crate) fn add(&mut self, id: Id, payload: &[u8], meta: &Meta) {
-        self.payloads.extend_from_slice(payload);
-        self.rows.push(Row {
-            id,
-            end: self.payloads.len(),
-            state: meta.state,
-            deliveries: meta.deliveries,
-            last_delivery: meta.last_delivery,
-        });
-    }
-
-    pub(crate) fn add_delivery(&mut self, delivery: &Delivery<'_>) {
-        self.add(delivery.id, delivery.payload, &delivery.meta());
-    }
-
-    pub(crate) fn add_waiting(&mut self, message: &Waiting<'_>) {
-        let meta = Meta {
-            state: State::Waiting,
-            deliveries: 0,
-            enqueued: message.id.milliseconds,
-            last_delivery: 0,
-        };
-        self.add(message.id, message.payload, &meta);
-    }
-
-    pub(crate) fn add_pending(&mut self, message: &Pending<'_>) {
-        let meta = Meta {
-            state: State::Delivered,
-            deliveries: message.deliveries,
-            enqueued: message.id.milliseconds,
-            last_delivery: message.last_delivery,
-        };
-        self.add(message.id, message.payload, &meta);
-    }
-
-    pub(crate) fn add_held(&mut self, message: &Held<'_>) {
-        self.add(message.id, message.payload, &message.meta);
+    pub(crate) fn add(&mut self, delivery: &Delivery<'_>) {
+        self.payloads.extend_from_slice(delivery.payload);
+        let facts = Facts::of(delivery);
+        self.rows.push((facts, self.payloads.len()));
     }
 
     /// Whether there is no message.
@@ -80,41 +37,22 @@ impl Rows {
         self.rows.is_empty()
     }
 
-    /// Bytes of all payloads.
-    pub(crate) fn bytes(&self) -> usize {
-        self.payloads.len()
-    }
-
-    /// The messages.
-    pub(crate) fn into_messages(self, handle: &Bound<'_, Handle>) -> PyResult<Vec<Py<Message>>> {
-        let py = handle.py();
-        let mut start = 0;
-        let messages = self.rows.iter().map(|row| {
-            let body = PyBytes::new(py, self.payloads.get(start..row.end).unwrap_or_default());
-            start = row.end;
-            Py::new(
-                py,
-                Message {
-                    holder: Holder::Native(handle.clone().unbind()),
-                    id: row.id,
-                    body: body.unbind(),
-                    state: row.state.name().into(),
-                    deliveries: row.deliveries,
-                    last_delivery: row.last_delivery,
-                },
-            )
-        });
-        let messages: Vec<Py<Message>> = messages.collect::<PyResult<_>>()?;
-        keep_scratch(self.payloads);
-        Ok(messages)
-    }
-
     /// A list of the messages.
     pub(crate) fn into_list<'py>(
         self,
         handle: &Bound<'py, Handle>,
     ) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(handle.py(), self.into_messages(handle)?)
+        let py = handle.py();
+        let (mut start, payloads) = (0, self.payloads);
+        let messages = self.rows.into_iter().map(|(facts, end)| {
+            let body = PyBytes::new(py, payloads.get(start..end).unwrap_or_default());
+            start = end;
+            let holder = Holder::Native(handle.clone().unbind());
+            Py::new(py, Message::new_of(holder, body.unbind(), facts))
+        });
+        let messages: Vec<Py<Message>> = messages.collect::<PyResult<_>>()?;
+        keep_scratch(payloads);
+        PyList::new(py, messages)
     }
 }
 
