@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import blocked, cpu, embedded, growth, instructions, memory, picture, plan, recovery, table
+from bench import blocked, cpu, embedded, growth, instructions, life, memory, picture, plan, recovery, table
 from bench.connection import ServerError
 from bench.environment import ROOT, Environment, Missing, discover
 from bench.peer import PEERS, QUEUES, RELIABLEQ, STREAMS, Peer
 from bench.result import Result, Row, progress
 from bench.verdict import verdicts
 
-PARTS = ("instructions", "cpu", "memory", "growth", "recovery", "blocked", "embedded")
+PARTS = ("instructions", "cpu", "memory", "growth", "recovery", "blocked", "life", "embedded")
 Measure = Callable[[], Iterator[Row]]
 
 
@@ -94,6 +94,7 @@ def _measures(environment: Environment, chosen: plan.Plan, result: Result, profi
         "growth": lambda: growth.measure(environment, chosen, growing, result),
         "recovery": lambda: recovery.measure(environment, chosen, queues),
         "blocked": lambda: blocked.measure(environment, chosen, queues, result),
+        "life": lambda: life.measure(environment, chosen) if environment.module else iter(()),
         "embedded": lambda: embedded.measure(chosen),
     }
 

@@ -22,6 +22,7 @@ class Plan:
     growth_rounds: int
     recovery_pending: int
     blocked_clients: tuple[int, ...]
+    life_count: int
 
 
 def full(sizes: tuple[int, ...]) -> Plan:
@@ -38,6 +39,7 @@ def full(sizes: tuple[int, ...]) -> Plan:
         growth_rounds=3,
         recovery_pending=1_000_000,
         blocked_clients=(100, 10_000),
+        life_count=1_000_000,
     )
 
 
@@ -56,6 +58,7 @@ def quick(sizes: tuple[int, ...]) -> Plan:
         growth_rounds=2,
         recovery_pending=200_000,
         blocked_clients=(100, 2_000),
+        life_count=200_000,
     )
 
 

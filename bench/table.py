@@ -21,6 +21,7 @@ def render(result: Result, verdicts: Sequence[Verdict]) -> str:
         _growth(result),
         _plain(result, "recovery", "Recovery: server CPU microseconds of one search"),
         _plain(result, "blocked", "A push while clients wait on the key"),
+        _plain(result, "life", "Schedules and leases"),
         _embedded(result),
         _limits(verdicts),
     ]
@@ -114,7 +115,7 @@ def _plain(result: Result, part: str, title: str) -> str:
         for row in result.rows
         if row.part == part
     ]
-    count = "pending" if part == "recovery" else "clients"
+    count = {"recovery": "pending", "blocked": "clients"}.get(part, "messages")
     return _grid(title, ["peer", "what", count, "cost", "unit", "/Streams"], rows)
 
 

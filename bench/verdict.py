@@ -11,6 +11,14 @@ from bench.result import Result, Row
 INSTRUCTIONS = {(B100.name, ""): 0.15, (D64.name, ""): 0.36, (D64.name, "aof"): 0.40}
 CPU = {B100.name: 0.30, D64.name: 0.45, D1.name: 0.78}
 BYTES = {"waiting": 8.0, "delivered": 44.0, "left of peak": 0.01}
+LIFE = {
+    "delayed, in order": 24.0,
+    "delayed, in any order": 24.0,
+    "leased": 48.0,
+    "leased by name": 64.0,
+    "latest of those due": 50.0,
+    "slowest command beside": 10.0,
+}
 GROWTH = 1.5
 EMBEDDED = (("one by one", "deque + dict", 2.0), ("file, one by one", "write()", 1.5))
 BATCHES = 0.25
@@ -35,7 +43,14 @@ class Verdict:
 
 def verdicts(result: Result) -> list[Verdict]:
     """Every limit for which there is a figure."""
-    return [*_instructions(result), *_cpu(result), *_memory(result), *_growth(result), *_embedded(result)]
+    return [
+        *_instructions(result),
+        *_cpu(result),
+        *_memory(result),
+        *_growth(result),
+        *_life(result),
+        *_embedded(result),
+    ]
 
 
 def ratio(result: Result, row: Row) -> float | None:
@@ -80,6 +95,12 @@ def _memory(result: Result) -> Iterator[Verdict]:
             name = f"memory, {row.what}, {row.size} B x {row.count:,}, {row.setting}"
             unit = "of the peak" if row.what == "left of peak" else "bytes per message"
             yield Verdict(name, row.value, limit, unit)
+
+
+def _life(result: Result) -> Iterator[Verdict]:
+    for row in result.rows:
+        if row.part == "life" and row.what in LIFE:
+            yield Verdict(f"life, {row.what}, {row.count:,}", row.value, LIFE[row.what], row.unit)
 
 
 def _embedded(result: Result) -> Iterator[Verdict]:
