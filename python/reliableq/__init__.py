@@ -13,9 +13,11 @@ with reliableq.connect("memory:") as rq:
 from reliableq._native import Message, __version__
 from reliableq.connection import Connection, connect
 from reliableq.errors import (
+    Capped,
     Closed,
     Corrupt,
     Damaged,
+    Duplicate,
     Error,
     Exhausted,
     Exists,
@@ -30,26 +32,38 @@ from reliableq.errors import (
     Missing,
     MissingModule,
     MissingPackage,
+    NotHeld,
+    Paused,
     Refused,
+    SettingsChanged,
     Unavailable,
     UnsupportedURL,
     WrongType,
 )
+from reliableq.presets import DEFAULT, DURABLE, OKQ, PLAIN, Preset
 from reliableq.queue import Queue
-from reliableq.types import Body, Info
+from reliableq.types import Body, Consumer, Headers, Info, Settings, Status
 
 __all__ = [
+    "DEFAULT",
+    "DURABLE",
+    "OKQ",
+    "PLAIN",
     "Body",
+    "Capped",
     "Closed",
     "Connection",
+    "Consumer",
     "Corrupt",
     "Damaged",
+    "Duplicate",
     "Error",
     "Exhausted",
     "Exists",
     "Failed",
     "Forked",
     "Full",
+    "Headers",
     "Info",
     "InvalidArgument",
     "InvalidBody",
@@ -60,8 +74,14 @@ __all__ = [
     "Missing",
     "MissingModule",
     "MissingPackage",
+    "NotHeld",
+    "Paused",
+    "Preset",
     "Queue",
     "Refused",
+    "Settings",
+    "SettingsChanged",
+    "Status",
     "Unavailable",
     "UnsupportedURL",
     "WrongType",

@@ -1,14 +1,17 @@
 """A connection to the place where queues are."""
 
+import warnings
 from types import TracebackType
-from typing import NoReturn
+from typing import NoReturn, Unpack, cast
 
-from reliableq.arguments import check_dump, check_flag, check_name
+from reliableq import protocol, settings
+from reliableq.arguments import check_dump, check_flag, check_name, tagged
 from reliableq.backends.base import Backend
 from reliableq.backends.select import Place, open_backend
-from reliableq.errors import InvalidType
+from reliableq.errors import InvalidType, SettingsChanged
+from reliableq.presets import DEFAULT, Preset
 from reliableq.queue import Queue
-from reliableq.types import Body
+from reliableq.types import Body, Status
 
 
 class Connection:
@@ -20,13 +23,36 @@ class Connection:
         self._backend = backend
         self._place = place
 
-    def queue(self, name: str) -> Queue:
-        """The queue of this name. It comes to be with its first message, and ends with its last one."""
-        return Queue(self._backend.queue(check_name(name)), self._place)
+    def queue(
+        self,
+        name: str,
+        *,
+        preset: Preset | None = None,
+        hash_tag: bool = False,
+        **given: Unpack[settings.Given],
+    ) -> Queue:
+        """The queue of this name. It comes to be with its first message or setting, and ends with its last message.
+
+        One that is made here gets a lease of 30 seconds and 3 deliveries, or those of a `preset`. Settings that are
+        given are written to the queue if they differ from what it has, and a SettingsChanged tells so; without any,
+        nothing is asked or changed. `hash_tag` wraps the name in braces, for proxies of clusters.
+        """
+        name = check_name(name)
+        chosen = DEFAULT if preset is None else settings.check_preset(preset)
+        values = settings.read_given(given)
+        key = tagged(name) if check_flag("hash_tag", hash_tag) else name
+        queue = Queue(self._backend.queue(key, new=chosen.new), self._place, chosen)
+        if values:
+            _write(queue, values)
+        return queue
 
     def names(self) -> list[str]:
         """The names of the queues that hold messages, sorted."""
         return self._backend.names()
+
+    def status(self) -> list[Status]:
+        """All queues in three numbers each, by name; those too that are only waited for."""
+        return protocol.read_status(self._backend.queue("").call(protocol.STATUS))
 
     def restore(self, name: str, data: Body, replace: bool = False) -> Queue:
         """Makes a queue of what dump() of one gave, or DUMP of a server, with its lists, counts and IDs.
@@ -54,6 +80,16 @@ class Connection:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _write(queue: Queue, values: dict[str, object]) -> None:
+    """Writes settings where they differ, and warns where they were others."""
+    found = queue.setup()
+    if found is None:
+        queue.setup(**cast(settings.Given, values))
+    elif changed := settings.differing(values, found):
+        queue.setup(**cast(settings.Given, changed))
+        warnings.warn(settings.changes(queue.name, changed, found), SettingsChanged, stacklevel=3)
 
 
 def connect(place: Place) -> Connection:

@@ -1,4 +1,4 @@
-"""What can go wrong. Every exception of the package is an Error, with a cause and a remedy."""
+"""What can go wrong. Every exception of the package is an Error, with a cause and a remedy. There is one warning."""
 
 
 class Error(Exception):
@@ -156,8 +156,43 @@ class Gap(Refused):
     """
 
 
+class Duplicate(Error):
+    """A push with unique=True whose token the queue knows already. Nothing was stored.
+
+    Remedy: the message that has it is the first one; give another token for another one.
+    """
+
+
+class Capped(Error):
+    """A push that would exceed the queue's maxlen or maxbytes. Nothing was stored.
+
+    Remedy: push again when messages were acknowledged, or raise the cap with setup().
+    """
+
+
+class Paused(Error):
+    """A push into a queue whose pushes are paused. Nothing was stored.
+
+    Remedy: resume("push").
+    """
+
+
+class NotHeld(Error):
+    """A message to be forwarded that is not held, or not by this delivery any more. Nothing was changed.
+
+    Remedy: leave it to whoever holds it now.
+    """
+
+
 class MissingPackage(Error, ImportError):
     """A Python package that is needed for this place, and that is not installed.
 
     Remedy: the message names what to install.
+    """
+
+
+class SettingsChanged(UserWarning):
+    """Settings given to queue() that differed from the queue's, and were written to it.
+
+    Remedy: give the same everywhere, or change them in one place, with setup().
     """

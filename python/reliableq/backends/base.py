@@ -1,19 +1,26 @@
 """What a place that keeps queues must do. All that stands above is written once, in terms of this.
 
-Arguments were checked by the caller: counts are at least 1, times are whole milliseconds from 0 on, bounds are IDs. A
-queue that holds nothing does not exist, and looking makes none. Every method raises Closed after close(), and those
-that ask a server raise Unavailable, MissingModule, WrongType and Refused.
+Arguments were checked by the caller: counts are at least 1, times are whole milliseconds from 0 on, bounds are IDs.
+Looking makes no queue. Every method raises Closed after close(), and those that ask a server raise Unavailable,
+MissingModule, WrongType and Refused.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
+from reliableq import protocol
 from reliableq._native import Message
-from reliableq.types import Body, Info
+from reliableq.types import Body
+
+New = tuple[int, int]
+"""Milliseconds of lease, and deliveries, that a queue gets when a push makes it."""
 
 
 class Handle(Protocol):
-    """One queue of such a place, by its name. It may be used from many threads at a time."""
+    """One queue of such a place, by its name. It may be used from many threads at a time.
+
+    The calls that are made for each message have methods of their own. All others are commands.
+    """
 
     @property
     def name(self) -> str:
@@ -29,54 +36,41 @@ class Handle(Protocol):
         """
 
     def pop(self) -> Message | None:
-        """Delivers the oldest waiting message, if there is one. It does not wait."""
+        """Delivers the next waiting message, if there is one. It does not wait."""
 
     def pop_many(self, count: int, timeout: int | None) -> list[Message]:
-        """Delivers up to `count` waiting messages, the oldest first.
+        """Delivers up to `count` waiting messages, the next first.
 
         When there are none, it waits for the first until `timeout` is over: not at all for 0, for ever for None. A wait
         that an exception ends (KeyboardInterrupt) has taken nothing; what a server sent just then stays delivered.
         """
 
     def acknowledge(self, ids: Sequence[str]) -> list[str]:
-        """Lets go of delivered messages; returns the IDs of those that this call let go. Raises InvalidId."""
+        """Lets go of delivered messages, by ID or receipt; returns the IDs of those that this call let go.
 
-    def recover(self, count: int, elapsed: int) -> list[Message]:
-        """Delivers again up to `count` messages, each delivered at least `elapsed` ago, the longest ago first."""
-
-    def inspect(self, start: int, count: int, pending: bool) -> list[Message]:
-        """Shows waiting messages, or delivered ones if `pending`, from a position on; from the end when negative."""
-
-    def peek(self, back: bool) -> Message | None:
-        """Shows the message that is delivered next, or with `back` last of those that wait, if there is one."""
-
-    def get(self, ids: Sequence[str]) -> list[Message | None]:
-        """Shows the message with each ID, whatever its state; None for one that the queue does not hold."""
-
-    def range(self, first: str, last: str, count: int, reverse: bool) -> list[Message]:
-        """Shows messages in the order of their IDs, whatever their state, the highest first if `reverse`.
-
-        A bound is an ID, `(` and an ID that is left out, or `-` and `+` for the ends. It gives fewer than there
-        are when these are large, but at least one.
+        Raises InvalidId.
         """
 
-    def split(self, parts: int) -> list[str]:
-        """Up to `parts` - 1 IDs that cut the queue into parts of nearly equal counts."""
-
     def length(self) -> int:
-        """The number of messages held, whether they wait or were delivered."""
-
-    def info(self) -> Info | None:
-        """The queue in numbers; None when it holds nothing."""
+        """The number of messages held: scheduled, waiting and delivered."""
 
     def dump(self) -> bytes | None:
         """The queue as bytes that RESTORE of a server takes; None when it holds nothing."""
+
+    def call(self, command: protocol.Command) -> Any:
+        """Executes a command, and gives its reply as redis-py gives an undecoded one. An error reply is raised.
+
+        Where replies can be lost, `command.resend` says whether it is made again, and its `pushes` are numbered.
+        """
+
+    def take(self, pop: protocol.Pop, timeout: int | None) -> Any:
+        """The reply of a pop with options. It waits as pop_many() does."""
 
 
 class Backend(Protocol):
     """A connection to such a place. It may be used from many threads at a time."""
 
-    def queue(self, name: str) -> Handle:
+    def queue(self, name: str, *, new: New = ...) -> Handle:
         """The queue of this name, which need not exist."""
 
     def names(self) -> list[str]:
@@ -87,3 +81,18 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Ends the connection and every wait on it. May be called again."""
+
+
+def look_up(handle: Handle, ids: Sequence[str]) -> list[Any]:
+    """A row for each ID, None for a message that the queue does not hold; a thousand at a time."""
+    rows: list[Any] = []
+    for part in protocol.parts(ids, protocol.GET_CHUNK):
+        rows += handle.call(protocol.get(handle.name, part))
+    return rows
+
+
+def gone(handle: Handle, ids: Sequence[str], found: Sequence[str]) -> list[str]:
+    """Those that were let go, or that the queue does not hold: the reply that said so may have been lost."""
+    asked = list(dict.fromkeys(map(protocol.message_id, ids)))
+    done = set(found)
+    return [id for id, row in zip(asked, look_up(handle, asked), strict=True) if id in done or row is None]

@@ -14,15 +14,28 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, Union
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 from urllib.parse import unquote, unquote_to_bytes
 
 from reliableq import protocol
-from reliableq._native import Embedded, Message, file_uuid, portable
+from reliableq._native import Clock, Embedded, Message, file_uuid, portable
 from reliableq._native import Handle as OwnHandle
+from reliableq.backends.base import New, gone
 from reliableq.backends.producers import Producers
-from reliableq.errors import Closed, Corrupt, Exists, Failed, Full, Missing, Unavailable, UnsupportedURL
-from reliableq.types import Body, Info
+from reliableq.errors import (
+    Closed,
+    Corrupt,
+    Exists,
+    Failed,
+    Full,
+    InvalidArgument,
+    Missing,
+    Unavailable,
+    UnsupportedURL,
+)
+from reliableq.presets import DEFAULT
+from reliableq.types import Body
 
 if TYPE_CHECKING:
     from reliableq.backends.redis import Redis, RedisQueue
@@ -61,10 +74,11 @@ class Options(NamedTuple):
 class FileQueue:
     """A queue of a file, wherever its owner is. It is a handle: see reliableq.backends.base."""
 
-    __slots__ = ("_file", "name")
+    __slots__ = ("_file", "_new", "name")
 
-    def __init__(self, file: "File", name: str) -> None:
+    def __init__(self, file: "File", name: str, new: New) -> None:
         self._file = file
+        self._new = new
         self.name = name
 
     def push(self, body: Body) -> str:
@@ -75,16 +89,15 @@ class FileQueue:
         """Appends messages: the owner all of them or none, a client in parts as to a server."""
         place = self._file.place()
         if isinstance(place, Embedded):
-            return place.queue(self.name, self).push_many(bodies)
+            return self._own(place).push_many(bodies)
         ids: list[str] = []
         for chunk in protocol.chunks([protocol.body_bytes(body) for body in bodies]):
-            ids += self._file.producers.push(self.name, chunk, self.produce)
+            ids += self._file.producers.push(self.name, len(chunk), partial(self._produce, bodies=chunk))
         return ids
 
     def produce(self, producer: bytes, sequence: int, bodies: Sequence[Body]) -> list[str | None]:
         """Appends messages under the numbers of a producer, and so once, at however many places it is tried."""
-        parts = [protocol.body_bytes(body) for body in bodies]
-        return self._ask(lambda queue: queue.produce(producer, sequence, parts))
+        return self._produce(producer, sequence, [protocol.body_bytes(body) for body in bodies])
 
     def pop(self) -> Message | None:
         """Delivers a waiting message."""
@@ -92,13 +105,14 @@ class FileQueue:
         return messages[0] if messages else None
 
     def pop_many(self, count: int, timeout: int | None) -> list[Message]:
-        """Delivers waiting messages. What an owner gave out just before it died stays delivered."""
-        end = None if timeout is None else time.monotonic() + timeout / 1000
-
-        def left() -> int | None:
-            return None if end is None else max(round((end - time.monotonic()) * 1000), 0)
-
+        """Delivers waiting messages. What an owner gave out just before it died returns by its lease."""
+        left = _until(timeout)
         return self._ask(lambda queue: queue.pop_many(count, left()))
+
+    def take(self, pop: protocol.Pop, timeout: int | None) -> Any:
+        """The reply of a pop, as pop_many() gives messages."""
+        left = _until(timeout)
+        return self._ask(lambda queue: queue.take(pop, left()))
 
     def acknowledge(self, ids: Sequence[str]) -> list[str]:
         """Lets go of delivered messages. Those that are gone when it is asked again are taken to be let go by it."""
@@ -108,68 +122,73 @@ class FileQueue:
             nonlocal asked
             asked += 1
             found = queue.acknowledge(ids)
-            if asked == 1:
-                return found
-            from reliableq.backends.redis import gone
-
-            return gone(queue, ids, found)
+            return found if asked == 1 else gone(queue, ids, found)
 
         return self._ask(acknowledge)
-
-    def recover(self, count: int, elapsed: int) -> list[Message]:
-        """Delivers again what was not acknowledged."""
-        return self._ask(lambda queue: queue.recover(count, elapsed))
-
-    def inspect(self, start: int, count: int, pending: bool) -> list[Message]:
-        """Shows messages."""
-        return self._ask(lambda queue: queue.inspect(start, count, pending))
-
-    def peek(self, back: bool) -> Message | None:
-        """Shows the next message, or the last one."""
-        return self._ask(lambda queue: queue.peek(back))
-
-    def get(self, ids: Sequence[str]) -> list[Message | None]:
-        """Shows messages by their IDs."""
-        return self._ask(lambda queue: queue.get(ids))
-
-    def range(self, first: str, last: str, count: int, reverse: bool) -> list[Message]:
-        """Shows messages in the order of their IDs."""
-        return self._ask(lambda queue: queue.range(first, last, count, reverse))
-
-    def split(self, parts: int) -> list[str]:
-        """IDs that cut the queue into parts."""
-        return self._ask(lambda queue: queue.split(parts))
 
     def length(self) -> int:
         """The number of messages held."""
         return self._ask(lambda queue: queue.length())
 
-    def info(self) -> Info | None:
-        """The queue in numbers; None when it holds nothing."""
-        return self._ask(lambda queue: queue.info())
-
     def dump(self) -> bytes | None:
         """The whole queue; None when it holds nothing."""
         return self._ask(lambda queue: queue.dump())
 
-    def _ask(self, call: Callable[["QueueAtPlace"], Outcome]) -> Outcome:
-        return self._file.ask(lambda place: call(self._at(place)))
+    def call(self, command: protocol.Command) -> Any:
+        """Executes a command. A client's pushes get numbers, under which they are stored once at all owners."""
+        if command.pushes and not isinstance(self._file.place(), Embedded):
+            return self._file.producers.push(
+                self.name,
+                command.pushes,
+                lambda producer, sequence: self._repeated(protocol.numbered(command, producer, sequence)),
+            )
+        return self._repeated(command)
+
+    def _repeated(self, command: protocol.Command) -> Any:
+        """The reply of a command, of the next owner's where that does no harm. What it takes may be taken twice."""
+        sent = False
+
+        def call(queue: "QueueAtPlace") -> Any:
+            nonlocal sent
+            try:
+                return command.meant(queue.call(command), sent)
+            except Unavailable as error:
+                sent = sent or protocol.was_sent(error)
+                raise
+
+        return self._ask(call, command.resend or command.takes)
+
+    def _produce(self, producer: bytes, sequence: int, bodies: Sequence[bytes]) -> list[str | None]:
+        return self._ask(lambda queue: queue.produce(producer, sequence, bodies))
+
+    def _ask(self, call: Callable[["QueueAtPlace"], Outcome], repeat: bool = True) -> Outcome:
+        return self._file.ask(lambda place: call(self._at(place)), repeat)
 
     def _at(self, place: "Place") -> "QueueAtPlace":
-        """This queue at a place. Messages that it gives are acknowledged through here, wherever the owner is then."""
+        """This queue at a place. Messages that it gives are settled through here, wherever the owner is then."""
         if isinstance(place, Embedded):
-            return place.queue(self.name, self)
+            return self._own(place)
         from reliableq.backends.redis import RedisQueue
 
-        return RedisQueue(place, self.name, self)
+        return RedisQueue(place, self.name, self._new, self)
+
+    def _own(self, place: Embedded) -> OwnHandle:
+        return place.queue(self.name, self, self._new)
+
+
+def _until(timeout: int | None) -> Callable[[], int | None]:
+    """Tells how much is left of a time-out that begins now."""
+    end = None if timeout is None else time.monotonic() + timeout / 1000
+    return lambda: None if end is None else max(round((end - time.monotonic()) * 1000), 0)
 
 
 class File:
     """A connection to a file. It is a backend: see reliableq.backends.base."""
 
-    def __init__(self, path: str, options: Options) -> None:
+    def __init__(self, path: str, options: Options, clock: Clock | None = None) -> None:
         self._path = os.path.abspath(path)
         self._options = options
+        self._clock = clock
         self._closed = False
         self._lock = threading.Lock()
         self._directory: int | None = None
@@ -177,10 +196,10 @@ class File:
         _files.add(self)
         self._place = self._open()
 
-    def queue(self, name: str) -> "OwnHandle | FileQueue":
+    def queue(self, name: str, *, new: New = DEFAULT.new) -> "OwnHandle | FileQueue":
         """The queue of this name: straight to the queues where this process owns them."""
-        queue, place = FileQueue(self, name), self.place()
-        return place.queue(name, queue) if isinstance(place, Embedded) else queue
+        queue, place = FileQueue(self, name, new), self.place()
+        return place.queue(name, queue, new) if isinstance(place, Embedded) else queue
 
     def names(self) -> list[str]:
         """The names of the queues that hold messages."""
@@ -218,8 +237,9 @@ class File:
             return self._move(place)
         return place
 
-    def ask(self, call: Callable[["Place"], Outcome]) -> Outcome:
-        """Makes a call where the queues are. When their owner goes meanwhile, it is made again at the next one."""
+    def ask(self, call: Callable[["Place"], Outcome], repeat: bool = True) -> Outcome:
+        """Makes a call where the queues are. When their owner goes meanwhile, it is made again at the next one; without
+        `repeat` only if this one can't have got it."""
         place, failures = self.place(), 0
         while True:
             begun = time.monotonic()
@@ -230,6 +250,8 @@ class File:
                     raise
                 if _is_timeout(error):
                     raise self._silent(error.remedy.removeprefix(protocol.SEE_WHETHER_IT_RUNS)) from error
+                if not repeat and protocol.was_sent(error):
+                    raise
                 failures = failures + 1 if time.monotonic() - begun < 1 else 1
                 if failures > MOST_FAILURES:
                     raise
@@ -264,12 +286,15 @@ class File:
         if not self._options.owner:
             return None
         with naming(self._path):
-            place = Embedded.file(self._path, self._options.sync, os.urandom(16))
+            place = Embedded.file(self._path, self._options.sync, os.urandom(16), self._clock)
         if place is not None and place.torn:
             logger.warning("%s ended in a write that was cut short; cut off: %s", self._path, place.torn)
         return place
 
     def _connect(self) -> "Redis | None":
+        if self._clock is not None:
+            cause = f"{self._path} is owned by another process, whose clock it has"
+            raise InvalidArgument(cause, "give the test a file of its own")
         from reliableq.backends.redis import open_socket
 
         try:
@@ -345,9 +370,9 @@ def naming(path: str) -> Iterator[None]:
         raise type(error)(f"{path}: {error.cause}", error.remedy) from error
 
 
-def open_file(path: str, options: Options) -> File:
+def open_file(path: str, options: Options, clock: Clock | None = None) -> File:
     """Opens a file, and makes it where there is none."""
-    return File(path, options)
+    return File(path, options, clock)
 
 
 def read_url(rest: str) -> tuple[str, Options]:

@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from reliableq.errors import Gap, Refused
 
 MOST_PRODUCERS = 10_000
 """For so many queues the producers are kept. Those that are let go are made anew, under new names."""
 
-Produce = Callable[[bytes, int, Sequence[bytes]], list[str | None]]
-"""Pushes bodies under the name of a producer, from a number on."""
+Id = TypeVar("Id")
 
 
 class Producer:
@@ -28,8 +28,9 @@ class Producers:
     def __init__(self) -> None:
         self._idle: dict[tuple[int, str], list[Producer]] = {}
 
-    def push(self, name: str, bodies: Sequence[bytes], produce: Produce) -> list[str]:
-        """Pushes under numbers of a producer that nobody else uses meanwhile, in this process or a forked one.
+    def push(self, name: str, count: int, produce: Callable[[bytes, int], Sequence[Id | None]]) -> list[Id]:
+        """Pushes so many messages under numbers of a producer that nobody else uses meanwhile, in this process or a
+        forked one. `produce` is given its name and the first number, and gives the IDs.
 
         After any error the producer is let go: its number may be taken by what the error hid.
         """
@@ -39,14 +40,14 @@ class Producers:
         except IndexError:
             producer = Producer()
         try:
-            ids = produce(producer.name, producer.next, bodies)
+            ids = produce(producer.name, producer.next)
         except Gap:
             producer = Producer()
-            ids = produce(producer.name, producer.next, bodies)
+            ids = produce(producer.name, producer.next)
         known = [id for id in ids if id is not None]
         if len(known) < len(ids):
             raise Refused("the server takes this push for an older one", "report this: the package misnumbered it")
-        producer.next += len(bodies)
+        producer.next += count
         idle.append(producer)
         return known
 

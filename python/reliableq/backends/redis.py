@@ -15,7 +15,7 @@ from typing import Any
 
 from reliableq import protocol
 from reliableq._native import Message, portable
-from reliableq.backends.base import Handle
+from reliableq.backends.base import New, gone
 from reliableq.backends.producers import Producers
 from reliableq.errors import (
     Closed,
@@ -27,8 +27,9 @@ from reliableq.errors import (
     UnsupportedURL,
     WrongType,
 )
+from reliableq.presets import DEFAULT
 from reliableq.protocol import Command
-from reliableq.types import Body, Info
+from reliableq.types import Body
 
 try:
     import redis
@@ -57,21 +58,14 @@ UNLIMITED = 1 << 31
 SYNC_CLIENT = "give a redis.Redis, or its URL"
 
 
-def gone(handle: Handle, ids: Sequence[str], found: Sequence[str]) -> list[str]:
-    """Those that were let go, or that the queue does not hold: the reply that said so may have been lost."""
-    missing = list(dict.fromkeys(ids))
-    held = handle.get(missing)
-    done = set(found)
-    return [id for id, message in zip(missing, held, strict=True) if id in done or message is None]
-
-
 class RedisQueue:
     """A queue of such a server. It is a handle: see reliableq.backends.base."""
 
-    __slots__ = ("_holder", "_server", "name")
+    __slots__ = ("_holder", "_new", "_server", "name")
 
-    def __init__(self, server: "Redis", name: str, holder: protocol.Holder | None = None) -> None:
+    def __init__(self, server: "Redis", name: str, new: New, holder: protocol.Holder | None = None) -> None:
         self._server = server
+        self._new = new
         self._holder = holder or self
         self.name = name
 
@@ -84,12 +78,13 @@ class RedisQueue:
         self._server.check_open()
         ids: list[str] = []
         for chunk in protocol.chunks([protocol.body_bytes(body) for body in bodies]):
-            ids += self._server.producers.push(self.name, chunk, self.produce)
+            ids += protocol.read_ids(self.call(protocol.push(self.name, chunk, self._new)))
         return ids
 
     def produce(self, producer: bytes, sequence: int, bodies: Sequence[bytes]) -> list[str | None]:
         """Appends messages under the numbers of a producer."""
-        return protocol.read_produced(self._call(protocol.push(self.name, producer, sequence, bodies)))
+        command = protocol.numbered(protocol.push(self.name, bodies, self._new), producer, sequence)
+        return protocol.read_produced(self.call(command))
 
     def pop(self) -> Message | None:
         """Delivers a waiting message."""
@@ -97,79 +92,51 @@ class RedisQueue:
         return messages[0] if messages else None
 
     def pop_many(self, count: int, timeout: int | None) -> list[Message]:
-        """Delivers waiting messages. A wait is cut into slices, each shorter than the client's time-out."""
+        """Delivers waiting messages."""
+        return protocol.read_taken(self._holder, self.take(protocol.Pop(self.name, count), timeout))
+
+    def take(self, pop: protocol.Pop, timeout: int | None) -> Any:
+        """The reply of a pop. A wait is cut into slices, each shorter than the client's time-out."""
         end = math.inf if timeout is None else time.monotonic() + timeout / 1000
         while True:
             with self._server.connection() as connection:
                 left = end - time.monotonic() if timeout != 0 else 0
                 block = max(math.ceil(min(left, _slice(connection)) * 1000), 1) if timeout != 0 else 0
-                command = protocol.pop(self.name, count, block)
-                messages = protocol.read_taken(self._holder, self._server.once(connection, command))
-            if messages or time.monotonic() >= end:
-                return messages
+                reply = self._server.once(connection, pop.command(block))
+            if reply or time.monotonic() >= end:
+                return reply
 
     def acknowledge(self, ids: Sequence[str]) -> list[str]:
         """Lets go of delivered messages. Those that are gone after a resend are taken to be let go by it."""
         self._server.check_open()
         protocol.check_ids(ids)
         done: list[str] = []
-        for start in range(0, len(ids), protocol.ACK_CHUNK):
-            chunk = ids[start : start + protocol.ACK_CHUNK]
-            reply, resent = self._server.call(protocol.acknowledge(self.name, chunk))
+        for part in protocol.parts(ids):
+            reply, resent = self._server.call(protocol.acknowledge(self.name, part))
             found = protocol.read_ids(reply)
-            done += gone(self, chunk, found) if resent else found
+            done += gone(self, part, found) if resent else found
         return done
-
-    def recover(self, count: int, elapsed: int) -> list[Message]:
-        """Delivers again what was not acknowledged."""
-        return protocol.read_taken(self._holder, self._call(protocol.recover(self.name, count, elapsed)))
-
-    def inspect(self, start: int, count: int, pending: bool) -> list[Message]:
-        """Shows messages."""
-        return protocol.read_shown(
-            self._holder, self._call(protocol.inspect(self.name, start, count, pending)), pending
-        )
-
-    def peek(self, back: bool) -> Message | None:
-        """Shows the next message, or the last one."""
-        return protocol.read_held(self._holder, self._call(protocol.peek(self.name, back)))
-
-    def get(self, ids: Sequence[str]) -> list[Message | None]:
-        """Shows messages by their IDs, some thousands at a time."""
-        self._server.check_open()
-        protocol.check_ids(ids)
-        found: list[Message | None] = []
-        for start in range(0, len(ids), protocol.GET_CHUNK):
-            rows = self._call(protocol.get(self.name, ids[start : start + protocol.GET_CHUNK]))
-            found += [protocol.read_held(self._holder, row) for row in rows]
-        return found
-
-    def range(self, first: str, last: str, count: int, reverse: bool) -> list[Message]:
-        """Shows messages in the order of their IDs."""
-        protocol.check_ids([bound.removeprefix("(") for bound in (first, last) if bound not in {"-", "+"}])
-        return protocol.read_range(self._holder, self._call(protocol.range_of(self.name, first, last, count, reverse)))
-
-    def split(self, parts: int) -> list[str]:
-        """IDs that cut the queue into parts."""
-        return protocol.read_ids(self._call(protocol.split(self.name, parts)))
 
     def length(self) -> int:
         """The number of messages held."""
-        return int(self._call(protocol.length(self.name)))
-
-    def info(self) -> Info | None:
-        """The queue in numbers; None when it holds nothing."""
-        return protocol.read_info(self._call(protocol.info(self.name)))
+        return int(self.call(protocol.length(self.name)))
 
     def dump(self) -> bytes | None:
-        """The whole queue, in the form that all servers take; None when it holds nothing."""
-        if self.length() == 0:
+        """The whole queue, in the form that all servers take; None when it holds nothing, not even a dead letter."""
+        if protocol.read_info(self.call(protocol.info(self.name))) is None:
             return None
-        reply: bytes | None = self._call(protocol.dump(self.name))
+        reply: bytes | None = self.call(protocol.dump(self.name))
         return None if reply is None else portable(reply)
 
-    def _call(self, command: Command) -> Any:
-        return self._server.call(command)[0]
+    def call(self, command: Command) -> Any:
+        """Sends a command and returns its reply. Pushes get numbers, under which they may be sent again."""
+        if command.pushes:
+            return self._server.producers.push(
+                self.name,
+                command.pushes,
+                lambda producer, sequence: self.call(protocol.numbered(command, producer, sequence)),
+            )
+        return command.meant(*self._server.call(command))
 
 
 class Redis:
@@ -187,9 +154,9 @@ class Redis:
         if make is not None:
             _own.add(self)
 
-    def queue(self, name: str) -> RedisQueue:
+    def queue(self, name: str, *, new: New = DEFAULT.new) -> RedisQueue:
         """The queue of this name."""
-        return RedisQueue(self, name)
+        return RedisQueue(self, name, new)
 
     def names(self) -> list[str]:
         """The names of the queues that hold messages."""

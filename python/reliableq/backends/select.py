@@ -3,9 +3,10 @@
 import sys
 from typing import TYPE_CHECKING, Union
 
+from reliableq._native import Clock
 from reliableq.arguments import check_url, is_encodable
 from reliableq.backends.base import Backend
-from reliableq.errors import UnsupportedURL
+from reliableq.errors import InvalidArgument, UnsupportedURL
 
 if TYPE_CHECKING:
     import redis
@@ -23,8 +24,13 @@ REMEDY = (
 )
 
 
-def open_backend(place: Place) -> tuple[Backend, str]:
-    """Opens what is named, and says where it is. Backends are imported when they are first needed."""
+def open_backend(place: Place, clock: Clock | None = None) -> tuple[Backend, str]:
+    """Opens what is named, and says where it is. Backends are imported when they are first needed.
+
+    A `clock` is for queues that only this process has.
+    """
+    if clock is not None:
+        check_own(place)
     if not isinstance(place, str) and "redis" in sys.modules and _is_of_redis(place):
         from reliableq.backends.redis import open_client
 
@@ -35,7 +41,7 @@ def open_backend(place: Place) -> tuple[Backend, str]:
     if scheme in REDIS_SCHEMES and rest.startswith("//"):
         return _open_server(url, shown), shown
     if scheme == "file" and colon:
-        return _open_file(rest), shown
+        return _open_file(rest, clock), shown
     if scheme != "memory" or not colon or rest.startswith("/"):
         raise UnsupportedURL(f"cannot connect to {shown!r}", REMEDY)
     if "?" in rest:
@@ -44,7 +50,15 @@ def open_backend(place: Place) -> tuple[Backend, str]:
         raise UnsupportedURL(f"the name in {url!r} can't be encoded as UTF-8", "give a text without lone surrogates")
     from reliableq.backends.memory import open_memory
 
-    return open_memory(rest or None), shown
+    return open_memory(rest or None, clock), shown
+
+
+def check_own(place: Place) -> None:
+    """Refuses a place that has others beside this connection, and so a time of its own."""
+    if isinstance(place, str) and (place == "memory:" or place.startswith("file:")):
+        return
+    cause = "a clock of one's own is for queues that only one connection has"
+    raise InvalidArgument(cause, 'use "memory:", or "file:path" with a new file')
 
 
 def without_password(url: str) -> str:
@@ -65,12 +79,12 @@ def _open_server(url: str, shown: str) -> Backend:
     raise UnsupportedURL(f"cannot connect to {shown!r}: it is not well-formed", URL_REMEDY)
 
 
-def _open_file(rest: str) -> Backend:
+def _open_file(rest: str, clock: Clock | None) -> Backend:
     from reliableq.backends.file import open_file, read_url
 
     if not is_encodable(rest):
         raise UnsupportedURL("the path can't be encoded as UTF-8", "percent-encode its bytes")
-    return open_file(*read_url(rest))
+    return open_file(*read_url(rest), clock)
 
 
 def _is_of_redis(place: object) -> bool:

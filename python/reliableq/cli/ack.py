@@ -1,24 +1,28 @@
 """`reliableq ack`: lets go of messages that are done."""
 
-from collections.abc import Iterable, Iterator
+import os
 
 import click
 
-from reliableq import Connection
-from reliableq.cli import exits, lines, show
+from reliableq import Connection, Queue
+from reliableq.cli import ids as of_messages
+from reliableq.cli import show
 from reliableq.cli.place import connected
 
 
 @click.command(short_help="Acknowledge messages that are done.")
 @click.argument("queue")
-@click.argument("ids", metavar="[ID]...", nargs=-1)
+@of_messages.argument
+@click.option(
+    "--token", "tokens", multiple=True, help="In place of IDs, the token that it was pushed with; again for more."
+)
 @show.as_json
 @connected
-def ack(rq: Connection, queue: str, ids: tuple[str, ...], as_json: bool) -> int:
+def ack(rq: Connection, queue: str, ids: tuple[str, ...], tokens: tuple[str, ...], as_json: bool) -> int:
     """Acknowledge delivered messages of QUEUE: the queue lets go of them. Prints the IDs of those that it let go.
 
-    Without an ID, each line of standard input begins with one, so that `reliableq pop QUEUE | reliableq ack QUEUE`
-    works.
+    A receipt, ID@n, may stand for an ID: then it does nothing when somebody else has the message by now. Without an
+    ID, each line of standard input begins with one, so that `reliableq pop QUEUE | reliableq ack QUEUE` works.
 
     --json prints {"acknowledged": [ID...], "missing": [ID...]}. Missing are those that this call could not let go:
     they still wait, were acknowledged before, or were never there.
@@ -26,34 +30,13 @@ def ack(rq: Connection, queue: str, ids: tuple[str, ...], as_json: bool) -> int:
     Exit code 1 when none was acknowledged.
     """
     target = rq.queue(queue)
-    done: list[str] = []
-    missing: list[str] = []
-    try:
-        for batch in [list(ids)] if ids else _from_stdin():
-            acknowledged = target.ack(batch)
-            done += acknowledged
-            missing += _without(batch, set(acknowledged))
-            if not as_json:
-                show.write("".join(f"{id}\n" for id in acknowledged).encode())
-    finally:
-        if as_json:  # also when an error ends it: those before it are let go
-            show.document({"acknowledged": done, "missing": missing})
-    if missing and not as_json:
-        exits.tell(f"not acknowledged, since not delivered: {_listed(missing)}")
-    return exits.DONE if done else exits.NOTHING
+    if not tokens:
+        return of_messages.do(ids, target.ack, "acknowledged", "not held", as_json)
+    if ids:
+        raise click.UsageError("--token stands in place of IDs; give one of them")
+    return of_messages.do(tokens, lambda batch: _by_token(target, batch), "acknowledged", "not held", as_json)
 
 
-def _from_stdin() -> Iterator[list[str]]:
-    for batch in lines.batches():
-        found = [line.split(None, 1)[0].decode(errors="surrogateescape") for line in batch if line.strip()]
-        if found:
-            yield found
-
-
-def _without(ids: Iterable[str], others: set[str]) -> list[str]:
-    return [id for id in dict.fromkeys(ids) if id not in others]
-
-
-def _listed(ids: Iterable[str], most: int = 5) -> str:
-    ids = list(ids)
-    return ", ".join(ids[:most]) + (f" and {len(ids) - most:,} more" if len(ids) > most else "")
+def _by_token(queue: Queue, tokens: list[str]) -> list[str]:
+    given = {os.fsencode(token): token for token in tokens}
+    return [given[bytes(token)] for token in queue.ack(tokens=list(given)) if isinstance(token, bytes)]

@@ -8,7 +8,17 @@ from typing import TypeGuard
 
 import click
 
-from reliableq.errors import Error, InvalidArgument, InvalidDump, InvalidType, Missing, Unavailable, UnsupportedURL
+from reliableq.errors import (
+    Duplicate,
+    Error,
+    InvalidArgument,
+    InvalidDump,
+    InvalidType,
+    Missing,
+    NotHeld,
+    Unavailable,
+    UnsupportedURL,
+)
 
 DONE = 0
 NOTHING = 1
@@ -25,7 +35,7 @@ HELP = """\b
 Exit codes:
   0    done
   1    nothing found, or nothing done: no message to pop, none acknowledged,
-       something lost in a repair
+       a --unique token that is taken, something lost in a repair
   2    wrong usage
   3    the place that the URL names can't be reached,
        or its file does not exist
@@ -36,6 +46,14 @@ Exit codes:
 """
 
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+WORDS = (
+    ('resume("push")', "`reliableq resume QUEUE push`"),
+    ("without unique=True, push() returns", "without --unique, push prints"),
+    ("recover()", "`reliableq recover`"),
+    ("setup()", "`reliableq setup QUEUE`"),
+)
+"""What remedies say to programs, and what they say here."""
 
 DEBUG = "RELIABLEQ_DEBUG"
 """The environment variable that asks for tracebacks."""
@@ -77,7 +95,7 @@ def _line(error: BaseException) -> str:
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, Error):
-        return str(error)
+        return _said_here(str(error))
     if _is_of_output(error):
         return f"could not write to standard output: {error.strerror}"
     if isinstance(error, OSError):
@@ -85,9 +103,17 @@ def _line(error: BaseException) -> str:
     return f"a defect, {type(error).__name__}: {error}; set {DEBUG}=1 to see where, and report it"
 
 
+def _said_here(text: str) -> str:
+    for of_python, here in WORDS:
+        text = text.replace(of_python, here)
+    return text
+
+
 def _code(error: BaseException) -> int:
     if isinstance(error, click.ClickException):
         return error.exit_code
+    if isinstance(error, Duplicate | NotHeld):
+        return NOTHING
     if isinstance(error, Unavailable | Missing):
         return UNREACHABLE
     if isinstance(error, InvalidArgument | InvalidType | UnsupportedURL) and not isinstance(error, InvalidDump):

@@ -9,10 +9,20 @@ import click
 from reliableq import __version__
 from reliableq.cli import (
     ack,
+    claim,
+    consumers,
+    dead,
+    delete,
     dump,
     exits,
+    extend,
+    flush,
+    forward,
+    get,
     inspect,
     module_path,
+    nack,
+    pause,
     peek,
     place,
     pop,
@@ -20,33 +30,46 @@ from reliableq.cli import (
     recover,
     repair,
     restore,
+    resume,
+    scheduled,
     serve,
+    setup,
     spark_archive,
     status,
+    top,
 )
 
-COMMANDS = (
-    push.push,
-    pop.pop,
-    ack.ack,
-    recover.recover,
-    peek.peek,
-    inspect.inspect,
-    status.status,
-    serve.serve,
-    dump.dump,
-    restore.restore,
-    repair.repair,
-    module_path.module_path,
-    spark_archive.spark_archive,
-)
+GROUPS: dict[str, tuple[click.Command, ...]] = {
+    "Producing": (push.push, forward.forward),
+    "Consuming": (pop.pop, ack.ack, nack.nack, extend.extend, claim.claim, recover.recover),
+    "Looking": (status.status, top.top, peek.peek, get.get, inspect.inspect, scheduled.scheduled, consumers.consumers),
+    "Managing": (setup.setup, dead.dead, delete.delete, flush.flush, pause.pause, resume.resume),
+    "Places": (
+        serve.serve,
+        dump.dump,
+        restore.restore,
+        repair.repair,
+        module_path.module_path,
+        spark_archive.spark_archive,
+    ),
+}
+"""The subcommands, in the order of their use."""
+
+COMMANDS = tuple(command for commands in GROUPS.values() for command in commands)
 
 
 class Commands(click.Group):
-    """Lists the subcommands in the order of their use, not of the alphabet."""
+    """Lists the subcommands by what they are for."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, self.commands))
+        for title, commands in GROUPS.items():
+            rows = [(f"{command.name:{width}}", command.get_short_help_str(100)) for command in commands]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
 
 @click.group(
@@ -58,7 +81,10 @@ class Commands(click.Group):
 @click.version_option(__version__, prog_name="reliableq", message="%(prog)s %(version)s")
 @click.option("--url", envvar=place.VARIABLE, show_envvar=True, help=place.HELP)
 def group(url: str | None) -> None:
-    """A reliable queue: a message is kept until whoever took it acknowledges it."""
+    """A reliable queue: a message is kept until whoever took it acknowledges it.
+
+    Times are seconds, or numbers with their unit: 500ms, 10s, 5m, 2h, 1d.
+    """
 
 
 def run(arguments: Sequence[str] | None) -> int:

@@ -1,6 +1,6 @@
 """Where the queues are: the option --url, on the group or on a subcommand, or the environment."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 
 import click
@@ -17,21 +17,31 @@ HELP = "Where the queues are: file:jobs.rq, redis://host:port, rediss://…, uni
 Run = Callable[..., int | None]
 
 
+Makes = Callable[[Mapping[str, object]], bool]
+"""Tells by the arguments of a subcommand whether it may begin a file."""
+
+
 def connected(run: Run) -> Run:
     """Gives a subcommand the option --url, and as its first argument the connection. It makes no file."""
-    return _connected(run, lambda url: check_there(check(url)))
+    return _connected(run, lambda arguments: False)
 
 
 def connected_or_made(run: Run) -> Run:
     """The same, for those that may begin a file."""
-    return _connected(run, check)
+    return _connected(run, lambda arguments: True)
 
 
-def _connected(run: Run, checked: Callable[[str | None], str]) -> Run:
+def connected_or_made_if(makes: Makes) -> Callable[[Run], Run]:
+    """The same, for those that may begin a file by some of their arguments."""
+    return lambda run: _connected(run, makes)
+
+
+def _connected(run: Run, makes: Makes) -> Run:
     @click.option("--url", help=f"{HELP} Before the subcommand or after it.")
     @wraps(run)
     def with_connection(url: str | None, **arguments: object) -> int | None:
-        with reliableq.connect(checked(url or of_group())) as rq:
+        checked = check(url or of_group())
+        with reliableq.connect(checked if makes(arguments) else check_there(checked)) as rq:
             return run(rq, **arguments)
 
     return with_connection
@@ -63,6 +73,6 @@ def check_there(url: str) -> str:
                 file_uuid(path)
         except Missing as error:
             raise Missing(
-                f"there is no file {path}", "see whether the path is right; push and serve make one"
+                f"there is no file {path}", "see whether the path is right; push, serve and setup make one"
             ) from error
     return url

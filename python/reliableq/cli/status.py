@@ -1,66 +1,49 @@
-"""`reliableq status`: the queues in numbers."""
+"""`reliableq status`: the queues, a line each."""
 
 import click
 
-from reliableq import Connection, Info
-from reliableq.cli import exits, show
+from reliableq import Connection
+from reliableq.cli import exits, queues, show
 from reliableq.cli.place import connected
+from reliableq.cli.queues import Row
 
-COLUMNS = ("queue", "waiting", "delivered", "oldest", "memory", "sent", "received", "returned", "deleted")
 
-
-@click.command(short_help="Show queues in numbers.")
-@click.argument("queues", metavar="[QUEUE]...", nargs=-1)
+@click.command(short_help="Show queues, a line each.")
+@click.argument("names", metavar="[QUEUE]...", nargs=-1)
 @show.as_json
 @connected
-def status(rq: Connection, queues: tuple[str, ...], as_json: bool) -> int:
-    """Show queues in numbers: those named, or all that hold messages. It changes nothing.
+def status(rq: Connection, names: tuple[str, ...], as_json: bool) -> int:
+    """Show queues, a line each: those named, or all that hold messages or are waited for. It changes nothing.
 
-    --json prints an array with an object for each queue: `queue`, and the fields of Queue.info(); only `waiting` and
-    `delivered`, both 0, for one that holds nothing.
+    Total are the messages held, processing those of them that are delivered, and consumers those who wait, are
+    registered, or hold something. Scheduled and dead ones, and what is paused, are told where there are any.
+
+    --json prints an array with an object for each queue: `queue`, `total`, `processing`, `consumers`, and the fields of
+    Queue.info(); only `waiting` and `delivered`, both 0, of these for one that holds nothing.
 
     Exit code 1 when none of them holds a message.
     """
-    found = {name: rq.queue(name).info() for name in queues or rq.names()}
+    found = queues.look(rq, names)
     if as_json:
-        show.document([{"queue": name, **(info or {"waiting": 0, "delivered": 0})} for name, info in found.items()])
-    elif show.at_terminal() and found:
-        rows = [(show.text(name.encode()), *_cells(info)) for name, info in found.items()]
-        show.table("", COLUMNS, rows, numbers=COLUMNS[1:])
+        show.document([row.described for row in found])
+    elif found:
+        show.aligned(_lines(found))
     else:
-        for name, info in found.items():
-            show.line(f"{show.text(name.encode())}: {_sentence(info)}")
-    if not found:
         exits.tell("no queue holds a message")
-    return exits.DONE if any(found.values()) else exits.NOTHING
+    return exits.DONE if any(row.info for row in found) else exits.NOTHING
 
 
-def _cells(info: Info | None) -> list[str]:
-    if info is None:
-        return ["0", "0", *["-"] * (len(COLUMNS) - 3)]
-    counters = (info["sent"], info["received"], info["returned"], info["deleted"])
-    shown = [f"{info['waiting']:,}", f"{info['delivered']:,}", _age(info["age"]), _size(info["memory"])]
-    return [*shown, *(f"{number:,}" for number in counters)]
-
-
-def _sentence(info: Info | None) -> str:
-    if info is None:
-        return "empty"
-    held = f"{info['waiting']:,} waiting, {info['delivered']:,} delivered"
-    return f"{held}, oldest {_age(info['age'])}, {_size(info['memory'])}"
-
-
-def _age(milliseconds: int) -> str:
-    """A duration to two digits or so, in the unit that fits."""
-    seconds = milliseconds / 1000
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
-
-
-def _size(count: int) -> str:
-    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} B"
+def _lines(found: list[Row]) -> list[list[str]]:
+    """A line for each, with the columns that have something to tell."""
+    columns = [
+        [show.word(row.status.name) for row in found],
+        [f"total: {row.status.total}" for row in found],
+        [f"processing: {row.status.processing}" for row in found],
+        [f"consumers: {row.status.consumers}" for row in found],
+    ]
+    for name, field in (("scheduled", "scheduled"), ("dead", "dead_letters")):
+        if any(row.number(field) for row in found):
+            columns.append([f"{name}: {row.number(field)}" for row in found])
+    if any(row.paused for row in found):
+        columns.append([f"paused: {row.paused or 'none'}" for row in found])
+    return [list(line) for line in zip(*columns, strict=True)]

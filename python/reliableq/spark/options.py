@@ -5,8 +5,12 @@ from dataclasses import dataclass, field
 
 from reliableq.arguments import check_name
 from reliableq.errors import InvalidArgument
+from reliableq.options import STATES
 
-NAMES = ("url", "queue", "partitions")
+NAMES = ("url", "queue", "partitions", "state")
+
+ALL = "all"
+"""Stands for every state."""
 
 MOST_PARTITIONS = 10_000
 """More parts than this are a mistake: each is a task of Spark's, and a connection."""
@@ -27,6 +31,8 @@ class Options:
     queue: str
     partitions: int | None
     """The number of parts to read in; None for as many as the queue's size suggests."""
+    states: frozenset[str] | None
+    """Those of the messages to read; None where the user did not say, for all."""
 
 
 def parse(given: Mapping[str, str]) -> Options:
@@ -40,6 +46,7 @@ def parse(given: Mapping[str, str]) -> Options:
         url=_needed(given, "url", 'give a URL, such as "redis://host"'),
         queue=check_name(_needed(given, "queue", "give the queue's name")),
         partitions=_partitions(given["partitions"]) if "partitions" in given else None,
+        states=_states(given["state"]) if "state" in given else None,
     )
 
 
@@ -55,3 +62,13 @@ def _partitions(text: str) -> int:
         remedy = f"expected a whole number from 1 to {MOST_PARTITIONS}"
         raise InvalidArgument(f"the option 'partitions' is {text[:60]!r}", remedy)
     return number
+
+
+def _states(text: str) -> frozenset[str]:
+    named = frozenset(part.strip() for part in text.split(","))
+    if named == {ALL}:
+        return frozenset(STATES)
+    if not named <= set(STATES):
+        remedy = f"expected {ALL}, or one or several of {', '.join(STATES)}, with commas between"
+        raise InvalidArgument(f"the option 'state' is {text[:60]!r}", remedy)
+    return named

@@ -24,7 +24,27 @@ if TYPE_CHECKING:
     from reliableq.spark.reader import Reader
     from reliableq.spark.writer import Writer
 
-SCHEMA = "id STRING, value BINARY, enqueued_at TIMESTAMP, deliveries BIGINT, state STRING, queue STRING"
+COLUMNS = {
+    "id": "STRING",
+    "value": "BINARY",
+    "enqueued_at": "TIMESTAMP",
+    "deliveries": "BIGINT",
+    "state": "STRING",
+    "queue": "STRING",
+    "priority": "INT",
+    "token": "BINARY",
+    "headers": "ARRAY<STRUCT<name: STRING, value: BINARY>>",
+    "failures": "BIGINT",
+    "consumer": "STRING",
+    "last_delivery": "TIMESTAMP",
+    "deadline": "TIMESTAMP",
+    "due": "TIMESTAMP",
+    "died": "TIMESTAMP",
+    "reason": "STRING",
+}
+"""Those of a snapshot, and their types."""
+
+SCHEMA = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
 
 
 def check_packages() -> None:
@@ -63,13 +83,16 @@ class Source(DataSource):
 
     def writer(self, schema: "StructType", overwrite: bool) -> "Writer":
         """Appends to the queue."""
-        from reliableq.spark.writer import Writer, check_columns
+        from reliableq.spark.columns import check_columns
+        from reliableq.spark.writer import Writer
 
         if overwrite:
             remedy = 'use mode("append"); a queue empties when its messages are acknowledged'
             raise InvalidArgument("a queue can't be overwritten", remedy)
         if self._options.partitions is not None:
             raise InvalidArgument("the option 'partitions' is for reading", "use repartition() of the frame")
+        if self._options.states is not None:
+            raise InvalidArgument("the option 'state' is for reading", "leave it out")
         check_columns(schema)
         return Writer(locate(self._options.url), self._options.queue)
 

@@ -1,35 +1,20 @@
 """Appends the rows of a frame to a queue, from the executors.
 
-At least once: a task that fails has pushed some of its rows, and Spark may run it again, all of them.
+At least once: a task that fails has pushed some of its rows, and Spark may run it again, all of them. Those with a
+token are stored once even so.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pyarrow
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
-from pyspark.sql.types import BinaryType, StringType, StructType
 
+from reliableq import Queue
 from reliableq.errors import InvalidArgument
+from reliableq.spark.columns import BODY, COLUMNS, Row, read_rows, refusal
 from reliableq.spark.place import Place
-
-COLUMN = "value"
-
-EXPECTED = f'expected exactly one column, {COLUMN!r}, of BINARY or STRING: frame.select("{COLUMN}")'
-
-
-def check_columns(schema: StructType) -> None:
-    """Refuses a frame that holds anything but the bodies of messages."""
-    others = [name for name in schema.fieldNames() if name != COLUMN]
-    if others:
-        raise InvalidArgument(f"a queue has no column {', '.join(map(repr, others))}", EXPECTED)
-    if not schema.fieldNames():
-        raise InvalidArgument("the frame has no columns", EXPECTED)
-    if len(schema) != 1:
-        raise InvalidArgument(f"the frame has {len(schema)} columns {COLUMN!r}", EXPECTED)
-    kind = schema[0].dataType
-    if not isinstance(kind, BinaryType | StringType):
-        raise InvalidArgument(f"the column {COLUMN!r} is {kind.simpleString().upper()}", EXPECTED)
 
 
 class Writer(DataSourceArrowWriter):
@@ -40,22 +25,54 @@ class Writer(DataSourceArrowWriter):
         self._queue = queue
 
     def write(self, iterator: Iterator[pyarrow.RecordBatch]) -> WriterCommitMessage:
-        """Pushes the rows of one task, in their order."""
+        """Pushes the rows of one task, in their order. A batch with a row that is refused is not pushed."""
         done = 0
         with self._place.open() as rq:
             queue = rq.queue(self._queue)
             for batch in iterator:
-                bodies = batch.column(0)
-                if bodies.null_count:
-                    raise _null(done + bodies.is_null().index(True).as_py())
-                # Text becomes its UTF-8, which is how Arrow keeps it.
-                queue.push_many(bodies.cast(pyarrow.large_binary()).to_pylist())
-                done += len(bodies)
+                _push(queue, batch, done)
+                done += batch.num_rows
         return WriterCommitMessage()
 
 
-def _null(row: int) -> InvalidArgument:
+def _push(queue: Queue, batch: pyarrow.RecordBatch, done: int) -> None:
+    column = batch.column(BODY)
+    if column.null_count:
+        place = _place(done + column.is_null().index(True).as_py())
+        remedy = f'leave it out, as in frame.where("{BODY} IS NOT NULL")'
+        raise InvalidArgument(f"{place} is null, which no message can be", remedy)
+    bodies = COLUMNS[BODY].read(column)
+    if batch.num_columns == 1:
+        queue.push_many(bodies)
+        return
+    rows = list(read_rows(batch))
+    if refused := refusal(rows):
+        number, error = refused
+        raise InvalidArgument(f"{_place(done + number)} is refused: {error.cause}", error.remedy) from error
+    for row, together in _runs(rows, bodies):
+        if row.token is None:
+            queue.push_many(together, **row.options())
+        else:
+            queue.push(together[0], **row.options())
+
+
+def _runs(rows: Sequence[Row], bodies: Sequence[bytes]) -> Iterator[tuple[Row, list[bytes]]]:
+    """Bodies that are pushed together, since their rows say the same; one with a token alone. Those whose order counts
+    keep it."""
+    open: dict[tuple[Any, ...], tuple[Row, list[bytes]]] = {}
+    for row, body in zip(rows, bodies, strict=True):
+        lane = row.lane()
+        run = open.get(lane)
+        if run is not None and run[0] == row and row.token is None:
+            run[1].append(body)
+            continue
+        if run is not None:
+            yield run
+        open[lane] = row, [body]
+    yield from open.values()
+
+
+def _place(number: int) -> str:
     context = TaskContext.get()
     task = "a task" if context is None else f"partition {context.partitionId()}"
-    cause = f"row {row} of {task} (counted from 0) is null, which no message can be"
-    return InvalidArgument(cause, f'leave it out, as in frame.where("{COLUMN} IS NOT NULL")')
+    return f"row {number} of {task} (counted from 0)"
