@@ -9,7 +9,7 @@ import reliableq
 from hypothesis import HealthCheck, settings
 
 from tests.support.client import Client
-from tests.support.clock import BASE, Clock, build_shim
+from tests.support.clock import BASE, HOUR, Clock, build_shim
 from tests.support.effort import EFFORT
 from tests.support.server import Server, module_path, server_command
 
@@ -127,17 +127,38 @@ def clock(new_clock: Callable[[], Clock]) -> Clock:
 
 
 @pytest.fixture(scope="session")
-def clock_stands(start_shared: StartServer, clock_shim: Path, tmp_path_factory: pytest.TempPathFactory) -> bool:
-    """Whether the server's time stands still when its clock does."""
-    clock = Clock(clock_shim, tmp_path_factory.mktemp("clock") / "clock")
-    clock.stand_at(BASE)
-    with start_shared(clock).client() as client:
-        return all(client.call("TIME") == [b"%d" % (BASE // 1000), b"0"] for _ in range(20))
+def time_obeys(start_shared: StartServer, clock_shim: Path, tmp_path_factory: pytest.TempPathFactory) -> bool:
+    """Whether the module's time stands still, and passes, when that of the server's clocks does."""
+
+    def milliseconds(client: Client) -> int:
+        return int(client.push("q", "x")[0].split(b"-")[0])
+
+    standing, running = (Clock(clock_shim, tmp_path_factory.mktemp("clock") / "clock") for _ in range(2))
+    standing.stop(BASE)
+    with start_shared(standing).client() as client:
+        stands = {milliseconds(client) for _ in range(20)} == {BASE}
+        standing.pass_by(HOUR)
+        exact = milliseconds(client) == BASE + HOUR
+    with start_shared(running).client() as client:
+        before = milliseconds(client)
+        running.pass_by(HOUR)
+        passes = milliseconds(client) - before >= HOUR * 98 // 100
+    return stands and exact and passes
 
 
 @pytest.fixture
-def exact_clock(clock: Clock, clock_stands: bool) -> Clock:
-    """A clock whose every setting is seen at once, to the millisecond."""
-    if not clock_stands:
-        pytest.skip("this server looks at the clock now and then, and reckons its time on in between")
+def exact_clock(clock: Clock, time_obeys: bool) -> Clock:
+    """Clocks whose every setting is seen at once, also that time passes: to the millisecond when they stand; where
+    they run, a server that looks at the wall clock now and then may take a hundredth less for the truth."""
+    if not time_obeys:
+        pytest.skip("this server looks at the wall clock now and then, and asks the processor for monotonic time")
     return clock
+
+
+@pytest.fixture
+def still(start_server: StartServer, exact_clock: Clock) -> Iterator[Client]:
+    """A client of a server whose clocks stand at BASE, and its timers too, until the test has time pass
+    (`exact_clock.pass_by`)."""
+    exact_clock.stop(BASE)
+    with start_server(exact_clock).client() as client:
+        yield client

@@ -1,11 +1,15 @@
 """The command `reliableq` as a program of its own."""
 
+import fcntl
 import json
 import os
 import pty
 import subprocess
 import sys
+import termios
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,23 +76,39 @@ class Program:
 
     def at_terminal(self, *arguments: str | Path, stdin: bytes = b"") -> Ended:
         """Runs it with output and errors on a terminal of 100 columns; both are in the output."""
-        master, terminal = pty.openpty()
-        environment = self.environment | {"COLUMNS": "100", "TERM": "xterm"}
-        process = subprocess.Popen(
-            [PROGRAM, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=terminal,
-            stderr=terminal,
-            env=environment,
-            cwd=self.folder,
-        )
-        os.close(terminal)
+        process, master = self._on_terminal(arguments, subprocess.PIPE)
         assert process.stdin is not None
         process.stdin.write(stdin)
         process.stdin.close()
         shown = _read(master)
         os.close(master)
         return Ended(process.wait(), shown, "")
+
+    def typing(self, *arguments: str, after: bytes, keys: bytes) -> Ended:
+        """The same with a keyboard, whose keys are pressed when it has shown something."""
+        process, master = self._on_terminal(arguments, None)
+        shown = b""
+        while after not in shown:
+            shown += os.read(master, 1 << 16)
+        os.write(master, keys)
+        shown += _read(master)
+        os.close(master)
+        return Ended(process.wait(), shown, "")
+
+    def _on_terminal(self, arguments: Sequence[str | Path], stdin: int | None) -> tuple["subprocess.Popen[bytes]", int]:
+        master, terminal = pty.openpty()
+        process = subprocess.Popen(
+            [PROGRAM, *arguments],
+            stdin=terminal if stdin is None else stdin,
+            stdout=terminal,
+            stderr=terminal,
+            env=self.environment | {"COLUMNS": "100", "LINES": "25", "TERM": "xterm"},
+            cwd=self.folder,
+            start_new_session=True,
+            preexec_fn=partial(fcntl.ioctl, 1, termios.TIOCSCTTY, 0),  # so that Ctrl-C of its keyboard is for it
+        )
+        os.close(terminal)
+        return process, master
 
 
 def _read(master: int) -> bytes:

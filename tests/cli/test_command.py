@@ -6,8 +6,9 @@ import sys
 import pytest
 import reliableq
 from reliableq.cli import main
-from reliableq.cli.group import COMMANDS
+from reliableq.cli.group import COMMANDS, GROUPS
 
+from tests.cli.commands import BY_WORDS
 from tests.cli.program import Program
 
 NAMES = [command.name or "" for command in COMMANDS]
@@ -19,24 +20,34 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"reliableq {reliableq.__version__}\n"
 
 
-def test_help_lists_the_commands_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_the_commands_by_what_they_are_for_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    assert [line.split()[0] for line in shown.partition("Commands:")[2].splitlines()[1 : len(NAMES) + 1]] == NAMES
+    for title, commands in GROUPS.items():
+        section = shown.partition(f"\n{title}:\n")[2].partition("\n\n")[0]
+        assert [line.split()[0] for line in section.splitlines()] == [command.name for command in commands]
+    assert len(set(NAMES)) == len(NAMES)
     for code in (0, 1, 2, 3, 4, 70, 130, 141):
         assert f"\n    {code} " in shown
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_command_has_help_and_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([name, "--help"]) == 0
+def test_short_helps_fit_a_line_each() -> None:
+    for command in [*COMMANDS, *BY_WORDS.values()]:
+        assert command.short_help and command.short_help.endswith(".")
+        assert len(command.short_help) <= 60 and command.help
+
+
+@pytest.mark.parametrize("words", BY_WORDS)
+def test_each_command_has_help_and_json(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words.split(), "--help"]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith(f"Usage: reliableq {name} ") and "--json" in shown
+    assert shown.startswith(f"Usage: reliableq {words} ") and "--json" in shown
 
 
-def test_without_a_command_it_shows_its_help_and_ends_with_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 2
-    assert "Commands:" in capsys.readouterr().err
+@pytest.mark.parametrize("words", ["", "dead"])
+def test_without_a_command_it_shows_its_help_and_ends_with_2(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    assert f"Usage: reliableq {words}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -56,6 +67,36 @@ def test_without_a_command_it_shows_its_help_and_ends_with_2(capsys: pytest.Capt
         ["--url", "redis://localhost", "ack", "q", "no-id"],
         ["--url", "redis://localhost", "pop", "q", "--raw", "--json"],
         ["--url", "redis://localhost", "push", "q", "a", "--whole"],
+        ["--url", "redis://localhost", "push", "q", "a", "--delay", "5 weeks"],
+        ["--url", "redis://localhost", "push", "q", "a", "--delay", "1", "--at", "2030-01-01"],
+        ["--url", "redis://localhost", "push", "q", "a", "--at", "tomorrow"],
+        ["--url", "redis://localhost", "push", "q", "a", "--ttl", "0"],
+        ["--url", "redis://localhost", "push", "q", "a", "--priority", "256"],
+        ["--url", "redis://localhost", "push", "q", "a", "--retries", "-1"],
+        ["--url", "redis://localhost", "push", "q", "a", "--header", "trace"],
+        ["--url", "redis://localhost", "push", "q", "a", "--unique"],
+        ["--url", "redis://localhost", "push", "q", "a", "--token", ""],
+        ["--url", "redis://localhost", "push", "q", "a", "b", "--token", "t"],
+        ["--url", "redis://localhost", "pop", "q", "--no-ack", "--ack"],
+        ["--url", "redis://localhost", "pop", "q", "--no-ack", "--lease", "1"],
+        ["--url", "redis://localhost", "pop", "q", "--max-bytes", "0"],
+        ["--url", "redis://localhost", "pop", "q", "--consumer", ""],
+        ["--url", "redis://localhost", "ack", "q", "1-1", "--token", "t"],
+        ["--url", "redis://localhost", "ack", "q", "1-1@0"],
+        ["--url", "redis://localhost", "nack", "q", "1-1", "--dead", "--delay", "1"],
+        ["--url", "redis://localhost", "extend", "q", "1-1"],
+        ["--url", "redis://localhost", "forward", "q", "r", "body"],
+        ["--url", "redis://localhost", "forward", "q", "r", "--id", "1-1"],
+        ["--url", "redis://localhost", "inspect", "q", "--idle", "1"],
+        ["--url", "redis://localhost", "inspect", "q", "--consumer", "c"],
+        ["--url", "redis://localhost", "inspect", "q", "--pending", "--state", "dead"],
+        ["--url", "redis://localhost", "inspect", "q", "--state", "lost"],
+        ["--url", "redis://localhost", "dead", "redrive", "q", "--all", "--count", "1"],
+        ["--url", "redis://localhost", "pause", "q", "ack"],
+        ["--url", "redis://localhost", "setup", "q", "--backoff", "1,2"],
+        ["--url", "redis://localhost", "setup", "q", "--backoff", "1,0,3"],
+        ["--url", "redis://localhost", "setup", "q", "--jitter", "101"],
+        ["--url", "redis://localhost", "top", "--interval", "0"],
         ["--url", "nowhere://localhost", "pop", "q"],
         ["--url", "redis://localhost:x", "pop", "q"],
         ["push", "q", "a"],
@@ -70,7 +111,17 @@ def test_wrong_usage_is_one_line_and_ends_with_2(arguments: list[str]) -> None:
     assert ended.complaint
 
 
-@pytest.mark.parametrize("words", ["pop q --timeout inf", "recover q --elapsed -1", "ack q no-id"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "pop q --timeout inf",
+        "recover q --elapsed -1",
+        "ack q no-id",
+        "push q a --ttl 0",
+        "pop q --consumer=",
+        "setup q --backoff 1,0,3",
+    ],
+)
 def test_a_complaint_has_no_words_of_python(words: str) -> None:
     complaint = ANYWHERE("--url", "redis://localhost", *words.split()).complaint
     assert "expected " in complaint

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from datetime import datetime
 
 import pytest
 import reliableq
@@ -50,7 +51,23 @@ def test_json_tells_all_of_a_message(program: Program, queue: reliableq.Queue) -
     (waiting, _) = program("inspect", "q", "--json").json
     assert waiting["state"] == "waiting" and waiting["deliveries"] == 0 and waiting["last_delivery"] is None
     first, second = program("pop", "q", "--count", "2", "--json").json
-    assert set(first) == {"queue", "id", "state", "deliveries", "enqueued", "last_delivery", "body"}
+    described = {"queue", "id", "state", "deliveries", "enqueued", "last_delivery", "body"}
+    described |= {
+        "receipt",
+        "failures",
+        "priority",
+        "deadline",
+        "due",
+        "died",
+        "reason",
+        "consumer",
+        "token",
+        "headers",
+    }
+    assert set(first) == described
+    assert (first["receipt"], first["failures"], first["priority"]) == (f"{ids[0]}@1", 0, 0)
+    assert (first["due"], first["died"], first["token"], first["headers"]) == (None, None, None, [])
+    assert TIME.fullmatch(first["deadline"])
     assert (first["queue"], first["id"], first["state"], first["deliveries"]) == ("q", ids[0], "delivered", 1)
     assert first["body"] == "ä\n"
     assert TIME.fullmatch(first["enqueued"]) and TIME.fullmatch(first["last_delivery"])
@@ -68,6 +85,63 @@ def test_what_can_not_be_printed_as_asked_is_not_taken(program: Program, queue: 
     queue.push(b"a")
     assert program("pop", "q", "--raw", "--json").code == 2
     assert len(queue.inspect()) == 1
+
+
+def test_json_tells_what_came_with_the_push(program: Program, queue: reliableq.Queue) -> None:
+    headers = [(b"trace", b"1"), (b"trace", b"\xff")]
+    queue.push(b"a", priority=7, headers=headers, token=b"\xfe")
+    (popped,) = program("pop", "q", "--json", "--consumer", "c").json
+    assert (popped["priority"], popped["consumer"]) == (7, "c")
+    assert popped["headers"] == [{"name": "trace", "value": "1"}, {"name": "trace", "value_base64": "/w=="}]
+    assert popped["token_base64"] == "/g==" and "token" not in popped
+    for command in (["inspect", "q", "--pending"], ["get", "q", popped["id"]]):
+        assert program(*command, "--json").json == [popped]
+
+
+def test_receipts_in_place_of_ids(program: Program, queue: reliableq.Queue) -> None:
+    id = queue.push(b"a")
+    assert program("pop", "q", "--receipt").lines == [f"{id}@1\ta"]
+    assert program("recover", "q", "--elapsed", "0", "--receipt").lines == [f"{id}@2\ta"]
+    assert program("ack", "q", stdin=f"{id}@1\ta\n".encode()).code == 1
+    ended = program("ack", "q", f"{id}@2", "--json")
+    assert ended.json == {"acknowledged": [id], "missing": []}
+
+
+def test_lease_and_consumer(program: Program, queue: reliableq.Queue) -> None:
+    queue.push_many([b"a", b"b"])
+    (first,) = program("pop", "q", "--lease", "1h", "--consumer", "c", "--json").json
+    (second,) = program("pop", "q", "--lease", "0", "--json").json
+    taken, end = (datetime.fromisoformat(first[field]) for field in ("last_delivery", "deadline"))
+    assert (end - taken).total_seconds() == 3600 and second["deadline"] is None
+    assert (first["consumer"], second["consumer"]) == ("c", None)
+
+
+def test_what_is_not_acknowledged_returns(program: Program, queue: reliableq.Queue) -> None:
+    id = queue.push(b"a")
+    assert program("pop", "q", "--lease", "20ms").code == 0
+    (again,) = program("pop", "q", "--timeout", "30s", "--json").json
+    assert (again["id"], again["deliveries"], again["failures"]) == (id, 2, 1)
+
+
+def test_no_ack_leaves_nothing(program: Program, queue: reliableq.Queue) -> None:
+    queue.push(b"a")
+    assert program("pop", "q", "--no-ack", "--raw").output == b"a\n"
+    assert len(queue) == 0
+
+
+def test_max_bytes_gives_at_least_one(program: Program, queue: reliableq.Queue) -> None:
+    queue.push_many([b"x" * 10] * 3)
+    assert len(program("pop", "q", "-n", "3", "--max-bytes", "1").lines) == 1
+    assert len(program("pop", "q", "-n", "3", "--max-bytes", "20").lines) == 2
+
+
+def test_what_was_not_begun_counts_no_failure(program: Program, queue: reliableq.Queue) -> None:
+    id, other = queue.push_many([b"a", b"b"])
+    program("pop", "q", "-n", "2", "--prefetch", "--lease", "0")
+    assert program("extend", "q", "20ms", "--start", id).lines == [id]
+    assert program("extend", "q", "20ms", other).lines == [other]
+    wait_until("both return", lambda: len(queue.inspect()) == 2)
+    assert [message["failures"] for message in program("get", "q", id, other, "--json").json] == [1, 0]
 
 
 def test_pop_with_ack_lets_go(program: Program, queue: reliableq.Queue) -> None:
@@ -136,6 +210,24 @@ def test_what_is_no_id_is_refused(program: Program, queue: reliableq.Queue) -> N
     assert len(queue) == 1
 
 
+def test_ack_by_token(program: Program, queue: reliableq.Queue) -> None:
+    queue.push(b"a", token="t")
+    assert program("ack", "q", "--token", "t").code == 1
+    queue.pop()
+    ended = program("ack", "q", "--token", "t", "--token", "other", "--json")
+    assert (ended.code, ended.json) == (0, {"acknowledged": ["t"], "missing": ["other"]})
+    assert len(queue) == 0
+
+
+def test_recover_of_a_consumer(program: Program, queue: reliableq.Queue) -> None:
+    queue.push_many([b"a", b"b"])
+    program("pop", "q", "--consumer", "c")
+    program("pop", "q", "--consumer", "d")
+    options = ["--from", "d", "--consumer", "d", "--lease", "1h", "--json"]
+    (again,) = program("recover", "q", "--elapsed", "0", *options).json
+    assert (again["body"], again["consumer"], again["failures"]) == ("b", "d", 1)
+
+
 def test_recover(program: Program, queue: reliableq.Queue) -> None:
     ids = queue.push_many([b"a", b"b"])
     queue.pop_many(2)
@@ -162,8 +254,31 @@ def test_inspect(program: Program, queue: reliableq.Queue) -> None:
     assert program("inspect", "q", "--start", "-1").lines == [f"{ids[3]}\td"]
     assert program("inspect", "q", "--count", "1").lines == [f"{ids[1]}\tb"]
     assert program("inspect", "q", "--pending").lines == [f"{ids[0]}\ta"]
+    assert program("inspect", "q", "--state", "delivered", "--idle", "0").lines == [f"{ids[0]}\ta"]
+    assert program("inspect", "q", "--pending", "--idle", "1h").code == 1
+    assert program("inspect", "q", "--pending", "--consumer", "c").code == 1
+    assert program("inspect", "q", "--first", f"({ids[1]}", "--last", ids[2]).lines == [f"{ids[2]}\tc"]
     assert program("inspect", "other").code == 1
     assert len(queue.inspect()) == 3
+
+
+def test_inspect_tells_all_of_it(program: Program, queue: reliableq.Queue) -> None:
+    queue.push(b"a", priority=3, headers={"trace": "1"})
+    queue.pop().nack()  # type: ignore[union-attr]
+    (shown,) = program("inspect", "q", "--json").json
+    assert (shown["deliveries"], shown["failures"], shown["priority"]) == (1, 1, 3)
+    assert shown["headers"] == [{"name": "trace", "value": "1"}]
+
+
+def test_get(program: Program, queue: reliableq.Queue) -> None:
+    ids = queue.push_many([b"a", b"b"])
+    queue.pop()
+    ended = program("get", "q", *ids, "1-1")
+    assert (ended.code, ended.lines) == (0, [f"{ids[0]}\ta", f"{ids[1]}\tb"]) and "1-1" in ended.complaint
+    first, missing = program("get", "q", ids[0], "1-1", "--json").json
+    assert first["state"] == "delivered" and missing is None
+    assert program("get", "q", "--raw", stdin=f"{ids[1]}\tb".encode()).output == b"b\n"
+    assert program("get", "q", "1-1").code == 1
 
 
 def test_people_get_a_table(program: Program, queue: reliableq.Queue) -> None:
@@ -173,5 +288,10 @@ def test_people_get_a_table(program: Program, queue: reliableq.Queue) -> None:
         assert id in shown
     assert "deliveries" in shown and r"[bold]a\x1b[0m" in shown
     assert "xxx…" in shown and max(map(len, shown.splitlines())) <= 100
+    assert "priority" not in shown and "headers" not in shown and "lease" not in shown
+    queue.push(b"c", priority=9, headers={"trace": "[1]"})
+    shown = STYLE.sub("", program.at_terminal("pop", "q", "--consumer", "me").output.decode())
+    for part in ("@1", "lease ends in 30 s", "priority 9", "trace=[1]", "consumer me"):
+        assert part in " ".join(shown.split())
     nothing = program.at_terminal("pop", "other")
     assert (nothing.code, nothing.lines) == (1, ["reliableq: no message of other"])

@@ -37,7 +37,7 @@ def serve(program: Program) -> Iterator[Serve]:
 
 def test_push_pop_ack_each_in_its_own_process(program: Program) -> None:
     ids = program("push", "q", "a", "b").lines
-    assert program("status").lines[0].startswith("q: 2 waiting, 0 delivered")
+    assert program("status").lines == ["q  total: 2  processing: 0  consumers: 0"]
     assert program("pop", "q").lines == [f"{ids[0]}\ta"]
     assert program("inspect", "q", "--pending", "--json").json[0]["id"] == ids[0]
     assert program("ack", "q", ids[0]).lines == [ids[0]]
@@ -47,12 +47,42 @@ def test_push_pop_ack_each_in_its_own_process(program: Program) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["pop", "q"], ["ack", "q", "1-1"], ["recover", "q", "-e", "0"], ["inspect", "q"], ["status"], ["dump", "q", "f"]],
+    [
+        ["pop", "q"],
+        ["ack", "q", "1-1"],
+        ["nack", "q", "1-1"],
+        ["recover", "q", "-e", "0"],
+        ["inspect", "q"],
+        ["status"],
+        ["top", "--once"],
+        ["setup", "q"],
+        ["pause", "q"],
+        ["dead", "list", "q"],
+        ["dump", "q", "f"],
+    ],
 )
 def test_whoever_only_looks_or_takes_makes_no_file(program: Program, tmp_path: Path, arguments: list[str]) -> None:
     ended = program(*arguments)
     assert (ended.code, ended.output) == (3, b"") and "jobs.rq" in ended.complaint
     assert not list(tmp_path.iterdir())
+
+
+def test_leases_schedules_and_settings_go_on_from_process_to_process(program: Program) -> None:
+    assert program("setup", "q", "--deliveries", "2", "--lease", "1h").code == 0
+    (id,) = program("push", "q", "a", "--delay", "20ms", "--header", "trace=1").lines
+    (popped,) = program("pop", "q", "--timeout", "10s", "--consumer", "c", "--json").json
+    assert (popped["id"], popped["headers"]) == (id, [{"name": "trace", "value": "1"}])
+    assert program("consumers", "q").lines[0].startswith("c\t1\t")
+    assert program("nack", "q", f"{id}@1", "--delay", "1h").lines == [id]
+    assert program("scheduled", "q").lines[0].startswith(f"{id}\t")
+    assert program("delete", "q", id).lines == [id]
+    (other,) = program("push", "q", "b").lines
+    program("pop", "q")
+    assert program("nack", "q", other, "--dead", "--reason", "no ink").lines == [other]
+    assert program("dead", "list", "q").lines[0].split("\t")[2:] == ["1", "1", "no ink", "-", "b"]
+    assert program("status", "--json", "q").json[0]["dead_letters"] == 1
+    assert program("dead", "redrive", "q", "--all").lines == [other]
+    assert program("top", "--once").lines[1].split()[:6] == ["q", "1", "0", "0", "0", "0"]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -63,7 +93,7 @@ def test_serve_owns_the_file_until_it_is_asked_to_end(program: Program, serve: S
     assert program("push", "q", "a").code == 0
     (row,) = program("pop", "q", "--url", "file:jobs.rq?owner=never", "--json").json
     assert row["body"] == "a"
-    assert program("status").lines[0].startswith("q: 0 waiting, 1 delivered")
+    assert program("status").lines == ["q  total: 1  processing: 1  consumers: 0"]
     process.send_signal(how)
     output, error = process.communicate(timeout=DEADLINE)
     assert (process.returncode, output, error) == (0, b"", b"")
@@ -77,7 +107,7 @@ def test_ctrl_c_ends_a_wait_with_130_and_takes_nothing(program: Program, tmp_pat
         process.send_signal(signal.SIGINT)
         output, error = process.communicate(timeout=DEADLINE)
     assert (process.returncode, output, error) == (130, b"", b"")
-    assert program("status").lines[0].startswith("other: 1 waiting")
+    assert program("status", "other").lines == ["other  total: 1  processing: 0  consumers: 0"]
 
 
 def owned(file: Path) -> bool:

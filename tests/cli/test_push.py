@@ -89,3 +89,57 @@ def test_people_get_a_sentence(program: Program, queue: reliableq.Queue) -> None
 def test_a_name_that_is_no_text_is_refused(program: Program) -> None:
     ended = program("push", b"\xff", "a")
     assert ended.code == 2 and "can't be encoded" in ended.complaint
+
+
+def whole(queue: reliableq.Queue) -> list[reliableq.Message]:
+    return [message for message in queue.get([message.id for message in queue.inspect(0, 100)]) if message]
+
+
+def test_options_of_each_message(program: Program, queue: reliableq.Queue) -> None:
+    program("push", "q", "low")
+    program("push", "q", "--front", "first")
+    program(
+        "push", "q", "--priority", "3", "--header", "a=1", "--header", b"a==\xff", "--retries", "0", stdin=b"x\ny\n"
+    )
+    x, y, first, low = whole(queue)
+    assert [message.body for message in (x, y, first, low)] == [b"x", b"y", b"first", b"low"]
+    assert (x.priority, y.priority, first.priority) == (3, 3, 0)
+    assert x.headers.raw == y.headers.raw == ((b"a", b"1"), (b"a", b"=\xff"))
+    x = queue.pop()  # type: ignore[assignment]
+    x.nack()
+    assert [message.id for message in queue.dead()] == [x.id]
+
+
+def test_later(program: Program, queue: reliableq.Queue) -> None:
+    program("push", "q", "a", "--delay", "2h")
+    program("push", "q", "b", "--at", "2100-01-01T00:00:00Z")
+    program("push", "q", "c", "--at", "4102444801")
+    a, b, c = queue.scheduled()
+    assert a.due is not None and a.enqueued is not None and abs((a.due - a.enqueued).total_seconds() - 7200) < 0.01
+    assert b.due is not None and abs(b.due.timestamp() - 4102444800) < 5
+    assert c.due is not None and c.due > b.due
+
+
+def test_time_to_live(program: Program, queue: reliableq.Queue) -> None:
+    program("push", "q", "a", "--ttl", "10ms")
+    wait_until("it is gone", lambda: len(queue) == 0)
+
+
+def test_a_token_is_stored_once(program: Program, queue: reliableq.Queue) -> None:
+    first = program("push", "q", "a", "--token", "t").lines
+    assert program("push", "q", "b", "--token", "t").lines == first
+    assert program("push", "q", "--whole", "--token", "t", stdin=b"c").lines == first
+    ended = program("push", "q", "a", "--token", "t", "--unique")
+    assert (ended.code, ended.output) == (1, b"")
+    assert "without --unique" in ended.complaint and "push()" not in ended.complaint
+    assert bodies(queue) == [b"a"]
+
+
+def test_what_a_queue_refuses_ends_with_4(program: Program, queue: reliableq.Queue) -> None:
+    queue.setup(maxlen=1)
+    ended = program("push", "q", "a", "b")
+    assert (ended.code, ended.output) == (4, b"") and "reliableq setup" in ended.complaint
+    queue.pause("push")
+    ended = program("push", "q", "a")
+    assert ended.code == 4 and "`reliableq resume QUEUE push`" in ended.complaint
+    assert len(queue) == 0

@@ -22,12 +22,22 @@ from tests.support.wait import DEADLINE, wait_until
 Serve = Callable[..., "subprocess.Popen[bytes]"]
 
 
+@pytest.fixture(scope="session")
+def no_server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with programs, but no server: only what the scripts that tools/servers makes call."""
+    folder = tmp_path_factory.mktemp("programs")
+    readlink = shutil.which("readlink")
+    assert readlink is not None
+    (folder / "readlink").symlink_to(readlink)
+    return folder
+
+
 @pytest.fixture
-def program(tmp_path: Path) -> Program:
+def program(tmp_path: Path, no_server: Path) -> Program:
     """With no server on its PATH and no URL; where a module is built, it is in the package."""
     assert module_path.MODULE.is_file(), "run `make build`"
     program = Program(folder=tmp_path)
-    program.environment["PATH"] = str(tmp_path)
+    program.environment["PATH"] = f"{tmp_path}:{no_server}"
     return program
 
 

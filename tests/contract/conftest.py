@@ -1,6 +1,8 @@
 """The places that every test of the contract runs on."""
 
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ import reliableq
 from tests.support.process import Keeper
 
 PLACES = ["memory", "file", "file client", "RESP2", "RESP3"]
+
+Start = Callable[..., "Future[object]"]
 
 _numbers = count()
 
@@ -62,3 +66,22 @@ def rq(connect: Callable[[], reliableq.Connection]) -> reliableq.Connection:
 @pytest.fixture
 def queue(rq: reliableq.Connection) -> reliableq.Queue:
     return rq.queue("q")
+
+
+@pytest.fixture
+def start() -> Start:
+    """Starts calls in threads of their own. One that never ends does not keep the run from ending."""
+
+    def start(call: Callable[..., object], *arguments: object, **options: object) -> "Future[object]":
+        future: Future[object] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(call(*arguments, **options))
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        return future
+
+    return start

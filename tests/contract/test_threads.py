@@ -7,32 +7,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 
 import pytest
-from reliableq import Closed, Connection, Message, Queue
+from reliableq import PLAIN, Closed, Connection, Message, Queue
+
+from tests.contract.conftest import Start
 
 LIMIT = 30
 """Seconds after which a thread that should have ended fails its test."""
-
-
-Start = Callable[..., "Future[object]"]
-
-
-@pytest.fixture
-def start() -> Start:
-    """Starts calls in threads of their own. One that never ends does not keep the run from ending."""
-
-    def start(call: Callable[..., object], *arguments: object, **options: object) -> "Future[object]":
-        future: Future[object] = Future()
-
-        def run() -> None:
-            try:
-                future.set_result(call(*arguments, **options))
-            except BaseException as error:
-                future.set_exception(error)
-
-        threading.Thread(target=run, daemon=True).start()
-        return future
-
-    return start
 
 
 @pytest.fixture
@@ -136,7 +116,9 @@ def _ids(future: "Future[object]") -> list[str]:
 
 
 @pytest.mark.usefixtures("restless")
-def test_recovering_consumers_acknowledge_each_message_once(queue: Queue, start: Start) -> None:
+def test_recovering_consumers_acknowledge_each_message_once(rq: Connection, start: Start) -> None:
+    """However often it takes: where deliveries are limited, some would die."""
+    queue = rq.queue("q", preset=PLAIN)
     ids = queue.push_many([b"a"] * 500)
 
     def consume() -> list[str]:

@@ -48,10 +48,20 @@ def test_every_member_is_told(kind: type) -> None:
         assert re.search(rf"\b{name}(\(|`)", PAGE), name
 
 
+def test_every_setting_is_told() -> None:
+    for field in reliableq.Settings.__annotations__:
+        assert re.search(rf"^\|.*`{field}`.* \|", PAGE, re.MULTILINE), field
+
+
 def test_every_argument_is_told_with_its_default() -> None:
-    for name, method in public(reliableq.Queue).items():
+    """Those of push() and pop(), which are native, are those of what they pass options on to."""
+    native = {"push": reliableq.Queue._push_with, "pop": reliableq.Queue._pop_with}
+    for name, method in (public(reliableq.Queue) | native).items():
         if not inspect.isfunction(method):
             continue
         for parameter in list(inspect.signature(method).parameters.values())[1:]:
-            told = parameter.name if parameter.default is parameter.empty else f"{parameter.name}={parameter.default}"
-            assert re.search(rf"^\| .*`{name}\([^`]*\b{told}\b", PAGE, re.MULTILINE), f"{name}({told})"
+            told = parameter.name
+            if parameter.default is not parameter.empty:
+                told += f'="{parameter.default}"' if isinstance(parameter.default, str) else f"={parameter.default}"
+            pattern = rf"^\| .*`{name}\([^`]*(?<!\w){re.escape(told)}(?!\w)"
+            assert re.search(pattern, PAGE, re.MULTILINE), f"{name}({told})"

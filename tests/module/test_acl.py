@@ -9,8 +9,14 @@ from tests.support.server import Server
 
 pytestmark = pytest.mark.essential
 
-READING = {"rq.len", "rq.info", "rq.inspect", "rq.range", "rq.split", "rq.status"}
-WRITING = {"rq.push", "rq.pop", "rq.ack", "rq.recover", "rq.pushex"}
+READING = {
+    *("rq.len", "rq.info", "rq.inspect", "rq.range", "rq.split", "rq.status", "rq.peek", "rq.get"),
+    *("rq.register", "rq.notify"),
+}
+WRITING = {
+    *("rq.push", "rq.pop", "rq.ack", "rq.recover", "rq.pushex", "rq.nack", "rq.extend", "rq.claim", "rq.forward"),
+    *("rq.delete", "rq.redrive", "rq.flush", "rq.pause", "rq.resume", "rq.setup", "rq.consumer"),
+}
 
 COMMANDS: dict[str, tuple[Argument, ...]] = {
     "rq.push": ("RQ.PUSH", "{}", "x"),
@@ -24,6 +30,21 @@ COMMANDS: dict[str, tuple[Argument, ...]] = {
     "rq.len": ("RQ.LEN", "{}"),
     "rq.info": ("RQ.INFO", "{}"),
     "rq.status": ("RQ.STATUS", "{}"),
+    "rq.peek": ("RQ.PEEK", "{}"),
+    "rq.get": ("RQ.GET", "{}", "IDS", 1, "1-1"),
+    "rq.nack": ("RQ.NACK", "{}", "IDS", 1, "1-1"),
+    "rq.extend": ("RQ.EXTEND", "{}", 1, "IDS", 1, "1-1"),
+    "rq.claim": ("RQ.CLAIM", "{}", "c", 0, "IDS", 1, "1-1"),
+    "rq.forward": ("RQ.FORWARD", "{}", "{}", "IDS", 1, "1-1", "ELEMENTS", 1, "x"),
+    "rq.delete": ("RQ.DELETE", "{}", "IDS", 1, "1-1"),
+    "rq.redrive": ("RQ.REDRIVE", "{}"),
+    "rq.flush": ("RQ.FLUSH", "{}"),
+    "rq.pause": ("RQ.PAUSE", "{}"),
+    "rq.resume": ("RQ.RESUME", "{}"),
+    "rq.setup": ("RQ.SETUP", "{}"),
+    "rq.consumer": ("RQ.CONSUMER", "LIST", "{}"),
+    "rq.register": ("RQ.REGISTER", "{}"),
+    "rq.notify": ("RQ.NOTIFY", 1),
     "rq.apply": ("RQ.APPLY", "{}", "x"),
 }
 
@@ -46,7 +67,7 @@ def test_categories(client: Client) -> None:
     assert in_category(client, "dangerous") == {"rq.apply"}
     assert in_category(client, "admin") == {"rq.apply"}
     assert "rq.len" in in_category(client, "fast")
-    assert in_category(client, "blocking") == {"rq.pop"}
+    assert in_category(client, "blocking") == {"rq.pop", "rq.notify"}
 
 
 @pytest.mark.usefixtures("_categories")
@@ -99,7 +120,7 @@ def test_commands_by_category(allowed: Allowed, name: str) -> None:
     assert allowed(*command) == (name != "rq.apply")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "rq.notify"])
 def test_keys_by_pattern(allowed: Allowed, name: str) -> None:
     allowed.rules("+@all", "~mine:*")
     assert allowed(*on(name, "mine:q"))
@@ -119,6 +140,11 @@ def test_keys_by_pattern(allowed: Allowed, name: str) -> None:
         ("rq.inspect", True, False),
         ("rq.info", True, False),
         ("rq.status", True, False),
+        ("rq.peek", True, False),
+        ("rq.get", True, False),
+        ("rq.register", True, False),
+        ("rq.claim", False, False),
+        ("rq.delete", False, True),
     ],
 )
 def test_reading_and_writing_are_apart(allowed: Allowed, name: str, reading: bool, writing: bool) -> None:
@@ -136,6 +162,28 @@ def test_every_key_of_status_is_asked_for(allowed: Allowed, keys: list[str]) -> 
     allowed.rules("+@all", "~mine")
     assert allowed("RQ.STATUS", *(key.format("mine") for key in keys))
     assert not allowed("RQ.STATUS", *(key.format("yours") for key in keys))
+
+
+@pytest.mark.parametrize(("source", "destination"), [("yours", "mine"), ("mine", "yours"), ("yours", "yours")])
+def test_both_keys_of_forward_are_asked_for(allowed: Allowed, source: str, destination: str) -> None:
+    allowed.rules("+@all", "~mine")
+    words = ("IDS", 1, "1-1", "ELEMENTS", 1, "x")
+    assert allowed("RQ.FORWARD", "mine", "mine", *words)
+    assert not allowed("RQ.FORWARD", source, destination, *words)
+
+
+@pytest.mark.parametrize("words", [("LIST", "{}"), ("DELETE", "{}", "ann"), ("DELETE", "{}", "mine")])
+def test_the_key_of_consumer_is_its_second_word(allowed: Allowed, words: tuple[str, ...]) -> None:
+    allowed.rules("+@all", "~mine")
+    assert allowed("RQ.CONSUMER", *(word.format("mine") for word in words))
+    assert not allowed("RQ.CONSUMER", *(word.format("yours") for word in words))
+
+
+@pytest.mark.parametrize("keys", [["yours"], ["mine", "yours"]])
+def test_every_key_of_register_is_asked_for(allowed: Allowed, keys: list[str]) -> None:
+    allowed.rules("+@all", "~mine")
+    assert allowed("RQ.REGISTER", "mine") and allowed("RQ.REGISTER") and allowed("RQ.NOTIFY", 1)
+    assert not allowed("RQ.REGISTER", *keys)
 
 
 def test_status_without_keys_needs_none(allowed: Allowed) -> None:

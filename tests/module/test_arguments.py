@@ -176,6 +176,13 @@ def test_bad_number_of_keys(full: Client, before: tuple[Argument, ...], keys: tu
     explains(refused(full, "RQ.POP", *before, *keys), "key")
 
 
+SINGLE = (
+    *("NACK", "EXTEND", "FORWARD", "CLAIM", "PEEK", "GET", "DELETE", "REDRIVE", "FLUSH", "PAUSE", "RESUME", "SETUP"),
+    *("CONSUMER", "NOTIFY"),
+)
+"""Commands that are nothing without an argument."""
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -217,11 +224,26 @@ def test_bad_number_of_keys(full: Client, before: tuple[Argument, ...], keys: tu
         ("RQ.LEN", "q", "q"),
         ("RQ.INFO",),
         ("RQ.INFO", "q", "q"),
+        *((f"RQ.{name}",) for name in SINGLE),
+        ("RQ.ACK", "q", "IDS"),
+        ("RQ.NACK", "q"),
+        ("RQ.EXTEND", "q"),
+        ("RQ.EXTEND", "q", 1),
+        ("RQ.FORWARD", "q"),
+        ("RQ.FORWARD", "q", "r"),
+        ("RQ.CLAIM", "q"),
+        ("RQ.CLAIM", "q", "c"),
+        ("RQ.CLAIM", "q", "c", 0),
+        ("RQ.DELETE", "q"),
+        ("RQ.GET", "q"),
+        ("RQ.CONSUMER", "LIST"),
+        ("RQ.CONSUMER", "DELETE", "q"),
+        ("RQ.NOTIFY", 1, 1),
     ],
     ids=lambda command: " ".join(str(word) for word in command),
 )
 def test_missing_and_superfluous_arguments(full: Client, command: Sequence[Argument]) -> None:
-    explains(refused(full, *command), str(command[0]).lower(), "start", "elements", "once")
+    explains(refused(full, *command), str(command[0]).lower(), "start", "elements", "once", "producer")
 
 
 @pytest.mark.parametrize(
@@ -233,8 +255,20 @@ def test_missing_and_superfluous_arguments(full: Client, command: Sequence[Argum
         ("RQ.PUSHEX", "text", "ELEMENTS", 2, "x"),
         ("RQ.RANGE", "text", "x", "+"),
         ("RQ.SPLIT", "text", 0),
+        ("RQ.NACK", "text", "IDS", 1, "x"),
+        ("RQ.EXTEND", "text", -1, "IDS", 1, "1-1"),
+        ("RQ.CLAIM", "text", "", 0, "IDS", 1, "1-1"),
+        ("RQ.FORWARD", "text", "text", "IDS", 1, "x", "ELEMENTS", 1, "a"),
+        ("RQ.GET", "text", "IDS", 1, "x"),
+        ("RQ.DELETE", "text", "IDS", 1, "x"),
+        ("RQ.REDRIVE", "text", "COUNT", 0),
+        ("RQ.FLUSH", "text", "ALL"),
+        ("RQ.PAUSE", "text", "BOTH"),
+        ("RQ.SETUP", "text", "LEASE", -1),
+        ("RQ.CONSUMER", "DELETE", "text", ""),
+        ("RQ.INSPECT", "text", 0, 0),
     ],
-    ids=["pop", "recover", "ack", "pushex", "range", "split"],
+    ids=lambda command: str(command[0]),
 )
 def test_arguments_are_judged_before_the_key(either: Client, command: Sequence[Argument]) -> None:
     either.call("SET", "text", "x")
@@ -257,8 +291,36 @@ WHOLE: list[tuple[Argument, ...]] = [
     ("RQ.LEN", "q"),
     ("RQ.INFO", "q"),
     ("RQ.STATUS", "missing", "q"),
+    ("RQ.PUSHEX", "q", "FRONT", "DELAY", 1, "TTL", 9, "RETRIES", 1, "PRIORITY", 1, "ELEMENTS", 1, "x"),
+    ("RQ.PUSHEX", "q", "AT", 1, "HEADERS", 1, "h", "v", "TOKEN", "t", "UNIQUE", "NEW", 1, 1, "ELEMENTS", 1, "x"),
+    ("RQ.POP", "CONSUMER", "c", "LEASE", 1, "PREFETCH", "MAXBYTES", 1, "KEYS", 1, "q"),
+    ("RQ.POP", "NOACK", "KEYS", 1, "q"),
+    ("RQ.ACK", "q", "STATUS", "IDS", 1, "1-1"),
+    ("RQ.ACK", "q", "TOKENS", 1, "t"),
+    ("RQ.NACK", "q", "DELAY", 1, "REASON", "r", "SILENT", "STATUS", "IDS", 1, "1-1"),
+    ("RQ.NACK", "q", "DEAD", "TOKENS", 1, "t"),
+    ("RQ.EXTEND", "q", 1, "START", "STATUS", "IDS", 1, "1-1"),
+    ("RQ.CLAIM", "q", "c", 0, "LEASE", 1, "WITHMETA", "IDS", 1, "1-1"),
+    ("RQ.RECOVER", "q", 1, 0, "LEASE", 1, "CONSUMER", "c", "FROM", "d"),
+    ("RQ.INSPECT", "q", "PENDING", "IDLE", 1, "CONSUMER", "c", "RANGE", "-", "+", 0, 1),
+    ("RQ.INSPECT", "q", "DEAD", 0, 1),
+    ("RQ.INSPECT", "q", "SCHEDULED", 0, 1),
+    ("RQ.PEEK", "q", "BACK", "WITHMETA"),
+    ("RQ.GET", "q", "WITHMETA", "IDS", 1, "1-1"),
+    ("RQ.DELETE", "q", "IDS", 1, "1-1"),
+    ("RQ.REDRIVE", "q", "COUNT", 1),
+    ("RQ.FLUSH", "q", "DEAD"),
+    ("RQ.PAUSE", "q", "ALL"),
+    ("RQ.RESUME", "q", "ALL"),
+    ("RQ.SETUP", "q", "LEASE", 1, "DELIVERIES", 1, "BACKOFF", 1, 1, 1, "JITTER", 1, "MAXLEN", 9, "DROP"),
+    ("RQ.SETUP", "q", "MAXBYTES", 9, "DEDUP", 1, "EXPIRED", "DEAD", "DEADMAX", 1, "DEADTTL", 1, "INFLIGHT", 1),
+    ("RQ.CONSUMER", "LIST", "q"),
+    ("RQ.CONSUMER", "DELETE", "q", "c"),
+    ("RQ.REGISTER", "missing", "q"),
 ]
 """Every command, with every word."""
+
+MAKING = {"RQ.PUSH", "RQ.PUSHEX", "RQ.SETUP", "RQ.PAUSE"}
 
 each = pytest.mark.parametrize("command", WHOLE, ids=lambda command: " ".join(str(word) for word in command))
 
@@ -279,9 +341,9 @@ def test_another_type_is_refused_and_left(either: Client, command: tuple[Argumen
 
 
 @each
-def test_only_a_push_makes_a_key(either: Client, command: tuple[Argument, ...]) -> None:
+def test_only_a_push_a_pause_and_settings_make_a_key(either: Client, command: tuple[Argument, ...]) -> None:
     either.call(*command)
-    assert either.exists("q") == (command[0] in ("RQ.PUSH", "RQ.PUSHEX"))
+    assert either.exists("q") == (command[0] in MAKING)
 
 
 def test_a_huge_count_asks_for_what_there_is(either: Client) -> None:

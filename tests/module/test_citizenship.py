@@ -77,7 +77,6 @@ def test_watch_is_not_disturbed_by_looking(server: Server, client: Client) -> No
     client.take("q")
     with server.client() as other:
         client.call("WATCH", "q")
-        other.produce("q", "p", 1, "a")
         other.call("RQ.RANGE", "q", "-", "+"), other.call("RQ.SPLIT", "q", 2), other.call("RQ.STATUS")
         other.pop("q")
         other.ack("q", "1-1")

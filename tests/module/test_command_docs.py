@@ -24,6 +24,21 @@ COMMANDS = [
     "rq.len",
     "rq.info",
     "rq.status",
+    "rq.peek",
+    "rq.get",
+    "rq.nack",
+    "rq.extend",
+    "rq.claim",
+    "rq.forward",
+    "rq.delete",
+    "rq.redrive",
+    "rq.flush",
+    "rq.pause",
+    "rq.resume",
+    "rq.setup",
+    "rq.consumer",
+    "rq.register",
+    "rq.notify",
 ]
 
 
@@ -51,9 +66,11 @@ def required(docs: dict[str, Any], name: str) -> list[str]:
 
 def tokens(docs: dict[str, Any], name: str) -> set[bytes]:
     """The words among the arguments, those of blocks included."""
-    arguments = docs[name][b"arguments"]
-    inner = [part for argument in arguments for part in argument.get(b"arguments", [])]
-    return {argument.get(b"token", b"").upper() for argument in [*arguments, *inner]}
+
+    def flat(arguments: list[Any]) -> list[Any]:
+        return [part for each in arguments for part in [each, *flat(each.get(b"arguments", []))]]
+
+    return {argument.get(b"token", b"").upper() for argument in flat(docs[name][b"arguments"])}
 
 
 def test_documented_arguments(docs: dict[str, Any]) -> None:
@@ -61,7 +78,7 @@ def test_documented_arguments(docs: dict[str, Any]) -> None:
         "rq.push": ["key", "element"],
         "rq.pushex": ["key", "count", "element"],
         "rq.pop": ["key"],
-        "rq.ack": ["key", "id"],
+        "rq.ack": ["key", "messages"],
         "rq.recover": ["key", "count", "elapsed"],
         "rq.inspect": ["key", "start", "count"],
         "rq.range": ["key", "min", "max"],
@@ -69,11 +86,33 @@ def test_documented_arguments(docs: dict[str, Any]) -> None:
         "rq.len": ["key"],
         "rq.info": ["key"],
         "rq.status": [],
+        "rq.peek": ["key"],
+        "rq.get": ["key", "messages"],
+        "rq.nack": ["key", "messages"],
+        "rq.extend": ["key", "milliseconds", "messages"],
+        "rq.claim": ["key", "consumer", "min-idle", "messages"],
+        "rq.forward": ["source", "destination", "messages", "count", "element"],
+        "rq.delete": ["key", "messages"],
+        "rq.redrive": ["key"],
+        "rq.flush": ["key"],
+        "rq.pause": ["key"],
+        "rq.resume": ["key"],
+        "rq.setup": ["key"],
+        "rq.consumer": ["subcommand"],
+        "rq.register": [],
+        "rq.notify": ["milliseconds"],
     }
-    assert {b"COUNT", b"BLOCK", b"WITHMETA", b"KEYS"} <= tokens(docs, "rq.pop")
-    assert {b"PRODUCER", b"SEQ", b"ELEMENTS"} <= tokens(docs, "rq.pushex")
+    pop = {b"COUNT", b"BLOCK", b"CONSUMER", b"LEASE", b"NOACK", b"PREFETCH", b"MAXBYTES", b"WITHMETA", b"KEYS"}
+    assert pop <= tokens(docs, "rq.pop")
+    pushex = {b"FRONT", b"DELAY", b"AT", b"TTL", b"RETRIES", b"PRIORITY", b"HEADERS", b"TOKEN", b"UNIQUE", b"NEW"}
+    assert pushex | {b"PRODUCER", b"SEQ", b"ELEMENTS"} <= tokens(docs, "rq.pushex")
+    assert {b"DELAY", b"DEAD", b"REASON", b"SILENT", b"STATUS", b"IDS", b"TOKENS"} <= tokens(docs, "rq.nack")
+    assert {b"STATUS", b"IDS", b"TOKENS"} <= tokens(docs, "rq.ack")
+    assert {b"COUNT", b"IDS", b"TOKENS"} <= tokens(docs, "rq.redrive")
+    setup = {b"LEASE", b"DELIVERIES", b"BACKOFF", b"JITTER", b"MAXLEN", b"MAXBYTES", b"REJECT", b"DROP", b"DEDUP"}
+    assert setup | {b"EXPIRED", b"DEADMAX", b"DEADTTL", b"INFLIGHT"} <= tokens(docs, "rq.setup")
     assert {b"REV", b"COUNT", b"WITHMETA"} <= tokens(docs, "rq.range")
-    repeated = {name: docs[name][b"arguments"][-1].get(b"flags", []) for name in ("rq.push", "rq.pushex", "rq.ack")}
+    repeated = {name: docs[name][b"arguments"][-1].get(b"flags", []) for name in ("rq.push", "rq.pushex", "rq.forward")}
     assert all("multiple" in [flag.decode() for flag in flags] for flags in repeated.values())
 
 
@@ -97,6 +136,21 @@ def table(shared_server: Server) -> dict[str, list[Any]]:
         ("rq.len", {"readonly", "fast", "module"}, {"write", "denyoom", "admin", "movablekeys"}),
         ("rq.info", {"readonly", "module"}, {"write", "denyoom", "admin", "movablekeys"}),
         ("rq.status", {"readonly", "module"}, {"write", "denyoom", "admin", "movablekeys", "fast"}),
+        ("rq.peek", {"readonly", "fast", "module"}, {"write", "denyoom", "admin"}),
+        ("rq.get", {"readonly", "module"}, {"write", "denyoom", "admin"}),
+        ("rq.nack", {"write", "fast", "module"}, {"readonly", "denyoom", "admin"}),
+        ("rq.extend", {"write", "fast", "module"}, {"readonly", "denyoom", "admin"}),
+        ("rq.claim", {"write", "fast", "module"}, {"readonly", "denyoom", "admin"}),
+        ("rq.forward", {"write", "denyoom", "module"}, {"readonly", "admin", "movablekeys"}),
+        ("rq.delete", {"write", "module"}, {"readonly", "denyoom", "admin"}),
+        ("rq.redrive", {"write", "module"}, {"readonly", "denyoom", "admin", "fast"}),
+        ("rq.flush", {"write", "module"}, {"readonly", "denyoom", "admin", "fast"}),
+        ("rq.pause", {"write", "fast", "module"}, {"readonly", "admin"}),
+        ("rq.resume", {"write", "fast", "module"}, {"readonly", "denyoom", "admin"}),
+        ("rq.setup", {"write", "fast", "module"}, {"readonly", "admin"}),
+        ("rq.consumer", {"write", "module"}, {"readonly", "denyoom", "admin"}),
+        ("rq.register", {"readonly", "module"}, {"write", "denyoom", "admin"}),
+        ("rq.notify", {"readonly", "module", "blocking"}, {"write", "denyoom", "admin", "movablekeys"}),
         ("rq.apply", {"write", "admin", "module"}, {"readonly"}),
     ],
 )
@@ -106,7 +160,22 @@ def test_flags(table: dict[str, list[Any]], name: str, flags: set[str], absent: 
     assert not absent & found
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("rq.pop", "rq.status")])
+OTHER_KEYS = {
+    "rq.pop": [0, 0, 0],
+    "rq.status": [1, -1, 1],
+    "rq.register": [1, -1, 1],
+    "rq.forward": [1, 2, 1],
+    "rq.consumer": [2, 2, 1],
+    "rq.notify": [0, 0, 0],
+}
+
+
+@pytest.mark.parametrize("name", OTHER_KEYS)
+def test_where_keys_stand_otherwise(table: dict[str, list[Any]], name: str) -> None:
+    assert table[name][3:6] == OTHER_KEYS[name]
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in OTHER_KEYS])
 def test_the_key_stands_first(table: dict[str, list[Any]], name: str) -> None:
     assert table[name][3:6] == [1, 1, 1]
 
@@ -132,6 +201,8 @@ POPS: list[tuple[list[Argument], list[bytes]]] = [
     (["COUNT", 5, "KEYS", 2, "a", "KEYS"], [b"a", b"KEYS"]),
     (["COUNT", 5, "BLOCK", 0, "KEYS", 2, "BLOCK", "COUNT"], [b"BLOCK", b"COUNT"]),
     (["KEYS", 2, "q", "q"], [b"q", b"q"]),
+    (["CONSUMER", "c", "LEASE", 5, "PREFETCH", "MAXBYTES", 9, "WITHMETA", "a", "b"], [b"a", b"b"]),
+    (["NOACK", "CONSUMER", "KEYS", "KEYS", 1, "NOACK"], [b"NOACK"]),
 ]
 
 
@@ -156,11 +227,36 @@ def test_the_keys_of_every_form_of_pop(either: Client, words: list[Argument], ke
         ("RQ.INFO", "q"),
         ("RQ.STATUS", "q"),
         ("RQ.APPLY", "q", "head", "payload"),
+        ("RQ.PEEK", "q", "BACK"),
+        ("RQ.GET", "q", "IDS", 1, "1-1"),
+        ("RQ.ACK", "q", "STATUS", "IDS", 1, "1-1"),
+        ("RQ.NACK", "q", "DELAY", 5, "IDS", 1, "1-1"),
+        ("RQ.EXTEND", "q", 5, "START", "IDS", 1, "1-1"),
+        ("RQ.CLAIM", "q", "c", 0, "IDS", 1, "1-1"),
+        ("RQ.DELETE", "q", "TOKENS", 1, "t"),
+        ("RQ.REDRIVE", "q", "COUNT", 5),
+        ("RQ.FLUSH", "q", "DEAD"),
+        ("RQ.PAUSE", "q", "ALL"),
+        ("RQ.RESUME", "q"),
+        ("RQ.SETUP", "q", "LEASE", 5),
+        ("RQ.CONSUMER", "LIST", "q"),
+        ("RQ.CONSUMER", "DELETE", "q", "c"),
+        ("RQ.REGISTER", "q"),
     ],
     ids=lambda command: " ".join(str(word) for word in command),
 )
 def test_the_key_of_the_others(client: Client, command: tuple[Argument, ...]) -> None:
     assert client.call("COMMAND", "GETKEYS", *command) == [b"q"]
+
+
+def test_forward_has_two_keys(client: Client) -> None:
+    words = ("IDS", 1, "1-1", "ELEMENTS", 1, "x")
+    assert client.call("COMMAND", "GETKEYS", "RQ.FORWARD", "a", "b", *words) == [b"a", b"b"]
+
+
+def test_notify_has_none(client: Client) -> None:
+    with pytest.raises(CommandError):
+        client.call("COMMAND", "GETKEYS", "RQ.NOTIFY", 1)
 
 
 def test_the_keys_come_with_what_is_done_to_them(client: Client) -> None:

@@ -64,16 +64,16 @@ def test_waiting_and_pending_are_apart(client: Client) -> None:
 
 
 def test_pending_rows_tell_times_and_deliveries(start_server: StartServer, exact_clock: Clock) -> None:
-    exact_clock.stand_at(BASE)
+    exact_clock.stop(BASE)
     with start_server(exact_clock).client(protocol=3) as client:
         a, b = client.push("q", "a", "b")
         client.take("q")
-        exact_clock.stand_at(BASE + 5)
+        exact_clock.pass_by(5)
         client.take("q")
-        exact_clock.stand_at(BASE + 30)
+        exact_clock.pass_by(25)
         assert client.pending("q") == [[a, b"a", BASE, 30, 1], [b, b"b", BASE + 5, 25, 1]]
         client.recover("q", 1)
-        exact_clock.stand_at(BASE + 31)
+        exact_clock.pass_by(1)
         assert client.pending("q") == [[b, b"b", BASE + 5, 26, 1], [a, b"a", BASE + 30, 1, 2]]
 
 

@@ -118,17 +118,40 @@ def test_first_and_last_id(client: Client) -> None:
 
 
 def test_age_is_that_of_the_oldest_message(start_server: StartServer, exact_clock: Clock) -> None:
-    exact_clock.stand_at(BASE)
+    exact_clock.stop(BASE)
     with start_server(exact_clock).client() as client:
         client.push("q", "a")
-        exact_clock.stand_at(BASE + 500)
+        exact_clock.pass_by(500)
         client.push("q", "b")
         assert facts(client, "age") == (500,)
         client.ack("q", *client.take("q"))
-        exact_clock.stand_at(BASE + 750)
+        exact_clock.pass_by(250)
         assert facts(client, "age") == (250,)
         exact_clock.stand_at(BASE - 1000)
-        assert facts(client, "age") == (0,)
+        assert facts(client, "age") == (250,), "a clock that is set makes nothing younger"
+
+
+def test_totals_over_queues(client: Client) -> None:
+    names = ("returned_lease", "returned_nack", "returned_recover", "cancelled", "expired", "duplicates")
+
+    def totals() -> dict[str, int]:
+        section = client.info("reliableq_totals")
+        return {name: int(section[f"reliableq_{name}"]) for name in names}
+
+    before = totals()
+    for key in ("one", "two"):
+        client.setup(key, "MAXLEN", 3, "DROP")
+        first, _ = client.push(key, "a", "b")
+        client.take(key, 2)
+        client.recover(key, 1)
+        client.nack(key, first)
+        client.push_with(key, "TOKEN", "t")
+        client.push_with(key, "TOKEN", "t")
+        client.push(key, "dropping another")
+        client.call("RQ.FLUSH", key)
+    after = totals()
+    assert [after[name] - before[name] for name in names[1:]] == [2, 2, 6, 2, 2]
+    assert after["returned_lease"] == before["returned_lease"]
 
 
 def test_memory_grows_with_what_is_held(client: Client) -> None:

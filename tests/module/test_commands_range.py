@@ -82,16 +82,30 @@ def test_meta_of_every_command(server: Server, protocol: int) -> None:
         (id,) = client.call("RQ.PUSH", "q", "m")
         enqueued = int(id.split(b"-")[0])
         waiting = as_map(client.call("RQ.RANGE", "q", "-", "+", "WITHMETA")[0][2])
-        assert waiting == {b"state": b"waiting", b"deliveries": 0, b"enqueued": enqueued, b"last-delivery": 0}
+        assert waiting == {
+            b"state": b"waiting",
+            b"deliveries": 0,
+            b"failures": 0,
+            b"enqueued": enqueued,
+            b"last-delivery": 0,
+            b"deadline": 0,
+            b"receipt": None,
+            b"priority": 0,
+            b"token": None,
+            b"consumer": None,
+            b"headers": [],
+        }
         row = client.call("RQ.POP", "WITHMETA", "KEYS", 1, "q")[0]
         assert row[:3] == [b"q", id, b"m"]
         popped = as_map(row[3])
         assert popped[b"state"] == b"delivered" and popped[b"deliveries"] == 1
         assert popped[b"enqueued"] == enqueued and popped[b"last-delivery"] >= enqueued
+        assert popped[b"receipt"] == id + b"@1" and popped[b"failures"] == 0
         assert as_map(client.call("RQ.RANGE", "q", "-", "+", "WITHMETA")[0][2]) == popped
         row = client.call("RQ.RECOVER", "q", 1, 0, "WITHMETA")[0]
         again = as_map(row[3])
         assert again[b"deliveries"] == 2 and again[b"last-delivery"] >= popped[b"last-delivery"]
+        assert again[b"receipt"] == id + b"@2" and again[b"failures"] == 1
         assert isinstance(row[3], dict if protocol == 3 else list)
 
 

@@ -44,7 +44,12 @@ def restore(client: Client, value: bytes) -> bool:
 
 
 def use_up(client: Client, key: bytes) -> None:
-    """Takes and acknowledges all that a queue holds, checking that its parts agree."""
+    """Takes and acknowledges all that a queue holds, checking that its parts agree. Nothing that damage may have
+    set up or paused is in the way."""
+    client.call("RQ.RESUME", key, "ALL")
+    client.call("RQ.SETUP", key, "LEASE", 0, "DELIVERIES", 0, "INFLIGHT", 0)
+    if not client.exists(key):
+        return
     count = client.length(key)
     waiting, pending = client.waiting(key, 0, 1 << 40), client.pending(key, 0, 1 << 40)
     info = client.queue_info(key)

@@ -19,6 +19,20 @@ COMMANDS = [
     "RQ.LEN",
     "RQ.INFO",
     "RQ.STATUS",
+    "RQ.NACK",
+    "RQ.EXTEND",
+    "RQ.FORWARD",
+    "RQ.CLAIM",
+    "RQ.PEEK",
+    "RQ.GET",
+    "RQ.DELETE",
+    "RQ.REDRIVE",
+    "RQ.FLUSH",
+    "RQ.PAUSE",
+    "RQ.RESUME",
+    "RQ.SETUP",
+    "RQ.CONSUMER",
+    "RQ.REGISTER",
 ]
 
 KEYS = ["q", "drained", "text", "missing", "1", "COUNT", "", "KEYS"]
@@ -32,6 +46,8 @@ numbers = st.one_of(
 words = st.one_of(
     st.sampled_from(["COUNT", "KEYS", "PENDING", "count", "NaN", "inf", "-inf", "1e308", "", "*", "-", "1-", "-1"]),
     st.sampled_from(["PRODUCER", "SEQ", "ELEMENTS", "REV", "WITHMETA", "elements", "+", "(", "(1-1", "(-", "(+"]),
+    st.sampled_from(["IDS", "TOKENS", "LEASE", "DELAY", "DEAD", "STATUS", "LIST", "DELETE", "ALL", "1-1@1", "1-1@"]),
+    st.sampled_from(["FRONT", "PRIORITY", "HEADERS", "TTL", "AT", "TOKEN", "BACKOFF", "MAXLEN", "DROP", "CONSUMER"]),
     numbers.map(str),
     st.tuples(numbers, numbers).map(lambda pair: f"{pair[0]}-{pair[1]}"),
     st.sampled_from(KEYS),
@@ -73,8 +89,8 @@ def prepare(client: Client) -> None:
 
 def acceptable(reply: object) -> bool:
     if isinstance(reply, CommandError):
-        return reply.code in {"ERR", "WRONGTYPE", "GAP"}
-    return reply is None or isinstance(reply, int | list | dict)
+        return reply.code in {"ERR", "WRONGTYPE", "GAP", "DUPLICATE", "CAPPED", "PAUSED", "NOTHELD"}
+    return reply is None or reply == b"OK" or isinstance(reply, int | list | dict)
 
 
 @settings(max_examples=effort(300))

@@ -30,8 +30,8 @@ def used_up(client: Client, key: str = "q") -> Parsed:
 
 @pytest.fixture
 def standing(start_server: StartServer, exact_clock: Clock) -> Client:
-    """A client of a server whose clock stands still at BASE."""
-    exact_clock.stand_at(BASE)
+    """A client of a server whose clocks stand still at BASE."""
+    exact_clock.stop(BASE)
     return start_server(exact_clock).client()
 
 
@@ -46,16 +46,16 @@ def test_the_milliseconds_are_the_servers_time(client: Client) -> None:
 def test_the_sequence_starts_at_one_in_each_millisecond(standing: Client, exact_clock: Clock) -> None:
     assert push(standing, count=3) == [(BASE, 1), (BASE, 2), (BASE, 3)]
     assert push(standing) == [(BASE, 4)]
-    exact_clock.stand_at(BASE + 1)
+    exact_clock.pass_by(1)
     assert push(standing, count=2) == [(BASE + 1, 1), (BASE + 1, 2)]
-    exact_clock.stand_at(BASE + 5000)
-    assert push(standing) == [(BASE + 5000, 1)]
+    exact_clock.pass_by(5000)
+    assert push(standing) == [(BASE + 5001, 1)]
 
 
 @pytest.mark.essential
 def test_the_sequence_of_a_new_queue_starts_at_one(standing: Client, exact_clock: Clock) -> None:
     push(standing, "other", count=9)
-    exact_clock.stand_at(BASE + 1)
+    exact_clock.pass_by(1)
     assert push(standing, "new") == [(BASE + 1, 1)]
 
 
@@ -68,33 +68,30 @@ def test_a_sequence_goes_far(standing: Client) -> None:
 
 
 @pytest.mark.essential
-@pytest.mark.parametrize("back", [5000, HOUR, 24 * HOUR])
-def test_a_clock_that_goes_back(start_server: StartServer, clock: Clock, back: int) -> None:
-    clock.stand_at(BASE)
+@pytest.mark.parametrize("jump", [-5000, -HOUR, -24 * HOUR, HOUR, 24 * HOUR])
+def test_a_clock_that_is_set(start_server: StartServer, clock: Clock, jump: int) -> None:
+    """IDs grow on from where they were, with monotonic time."""
+    clock.shift(0)
     server = start_server(clock)
 
-    def set_clock(milliseconds: int) -> None:
-        clock.stand_at(milliseconds)
-        server.wait_for_time(milliseconds)
-
     with server.client() as client:
-        (first,) = push(client)
-        set_clock(BASE - back)
-        assert push(client, count=2) == [(first[0], 2), (first[0], 3)]
-        gone = used_up(client, "other")
-        assert gone > first
-        assert used_up(client, "other") > gone
-        set_clock(BASE + HOUR)
-        ((milliseconds, sequence),) = push(client)
-        assert milliseconds >= BASE + HOUR and sequence == 1
+        lasting, passing = push(client, count=2), [used_up(client, "other")]
+        for shift in (jump, 0):
+            clock.shift(shift)
+            server.wait_for_time(true_time() + shift)
+            lasting += push(client, count=2)
+            passing += [used_up(client, "other"), used_up(client, "other")]
+        for given in (lasting, passing):
+            assert given == sorted(set(given))
+            assert given[-1][0] - given[0][0] < HOUR / 2
 
 
 def test_a_clock_that_goes_back_by_a_millisecond(standing: Client, exact_clock: Clock) -> None:
     assert push(standing) == [(BASE, 1)]
     exact_clock.stand_at(BASE - 1)
     assert push(standing) == [(BASE, 2)]
-    exact_clock.stand_at(BASE + 1)
-    assert push(standing) == [(BASE + 1, 1)]
+    exact_clock.pass_by(1000)
+    assert push(standing) == [(BASE + 999, 1)], "it is drawn towards the wall clock"
 
 
 @pytest.mark.essential
@@ -272,23 +269,27 @@ def test_after_a_full_synchronisation(start_server: StartServer, new_clock: Call
 
 
 @pytest.mark.parametrize("bring", ["RESTORE", "COPY", "RENAME"])
-def test_a_queue_from_the_future_goes_on_from_its_own_last_id(standing: Client, exact_clock: Clock, bring: str) -> None:
-    exact_clock.stand_at(BASE + 24 * HOUR)
-    (future,) = push(standing, "source")
-    dump = standing.call("DUMP", "source")
-    exact_clock.stand_at(BASE)
-    if bring == "RESTORE":
-        standing.call("RESTORE", "q", 0, dump)
-    else:
+def test_a_queue_from_the_future_goes_on_from_its_own_last_id(
+    start_server: StartServer, new_clock: Callable[[], Clock], standing: Client, exact_clock: Clock, bring: str
+) -> None:
+    ahead = new_clock()
+    ahead.stop(BASE + 24 * HOUR)
+    with start_server(ahead).client() as far:
+        (future,) = push(far)
+        standing.call("RESTORE", "q" if bring == "RESTORE" else "source", 0, far.call("DUMP", "q"))
+    if bring != "RESTORE":
         standing.call(bring, "source", "q")
-    assert push(standing)[0] == (future[0], future[1] + 1)
+    given = push(standing)
+    assert given == [(future[0], future[1] + 1)]
+    exact_clock.pass_by(HOUR)
+    assert push(standing)[0] > given[0]
 
 
 def test_an_imported_future_does_not_move_other_queues(
     start_server: StartServer, new_clock: Callable[[], Clock], standing: Client
 ) -> None:
     ahead = new_clock()
-    ahead.stand_at(BASE + 24 * HOUR)
+    ahead.stop(BASE + 24 * HOUR)
     near = standing
     with start_server(ahead).client() as far:
         push(far)

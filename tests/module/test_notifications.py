@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.client import Client
 from tests.support.server import Server
+from tests.support.wait import wait_until
 from tests.support.waiter import pop_waiting
 
 pytestmark = pytest.mark.essential
@@ -80,7 +81,6 @@ def test_what_changes_nothing_tells_nothing(client: Client, listener: Listener) 
     client.produce("q", "p", 1, "a")
     client.take("q")
     listener.heard(client)
-    client.produce("q", "p", 1, "a")
     client.call_many([("RQ.PUSHEX", "q", "PRODUCER", "p", "SEQ", 3, "ELEMENTS", 1, "c")])
     client.call("RQ.RANGE", "q", "-", "+"), client.call("RQ.SPLIT", "q", 2), client.call("RQ.STATUS")
     client.pop("q")
@@ -90,6 +90,86 @@ def test_what_changes_nothing_tells_nothing(client: Client, listener: Listener) 
     client.waiting("q")
     client.queue_info("q")
     assert listener.heard(client) == []
+
+
+def heard_since(client: Client, listener: Listener, *commands: tuple[str | bytes | int, ...]) -> list[tuple[str, str]]:
+    """What commands tell."""
+    listener.heard(client)
+    for command in commands:
+        client.call(*command)
+    return listener.heard(client)
+
+
+def test_every_command_that_changes_something_tells(client: Client, listener: Listener) -> None:
+    ids = client.push("q", *"abcdef")
+    client.pop_with("q", "COUNT", 5, "CONSUMER", "ann")
+    for name, words in {
+        "extend": (1000, "IDS", 1, ids[0]),
+        "claim": ("bob", 0, "IDS", 1, ids[0]),
+        "nack": ("IDS", 1, ids[0]),
+        "delete": ("IDS", 1, ids[1]),
+        "setup": ("LEASE", 5),
+        "pause": (),
+        "flush": (),
+    }.items():
+        assert heard_since(client, listener, (f"RQ.{name}", "q", *words)) == [(f"rq.{name}", "q")]
+    assert heard_since(client, listener, ("RQ.RESUME", "q")) == [("rq.pause", "q")]
+
+
+def test_a_forward_tells_of_both(client: Client, listener: Listener) -> None:
+    client.push("src", "a", "b")
+    (id,) = client.take("src")
+    told = heard_since(client, listener, ("RQ.FORWARD", "src", "dst", "IDS", 1, id, "ELEMENTS", 1, "x"))
+    assert told == [("rq.push", "dst"), ("rq.ack", "src")]
+
+
+def test_death_tells(client: Client, listener: Listener) -> None:
+    (id,) = client.push("q", "a")
+    client.take("q")
+    told = heard_since(client, listener, ("RQ.NACK", "q", "DEAD", "IDS", 1, id))
+    assert told == [("rq.nack", "q"), ("rq.dead", "q")]
+    assert heard_since(client, listener, ("RQ.REDRIVE", "q")) == [("rq.redrive", "q")]
+
+
+def told_by_itself(client: Client, listener: Listener, event: str) -> list[tuple[str, str]]:
+    """What is heard until an event comes that nobody asks for."""
+    heard: list[tuple[str, str]] = []
+
+    def came() -> bool:
+        heard.extend(listener.heard(client))
+        return (event, "q") in heard
+
+    wait_until(f"{event} is told", came)
+    return heard
+
+
+def test_a_lease_that_ends_tells(client: Client, listener: Listener) -> None:
+    client.setup("q", "DELIVERIES", 2)
+    client.push("q", "a")
+    client.pop_with("q", "LEASE", 20)
+    assert ("rq.dead", "q") not in told_by_itself(client, listener, "rq.due")
+    client.pop_with("q", "LEASE", 20)
+    told_by_itself(client, listener, "rq.dead")
+
+
+def test_a_message_that_falls_due_tells(client: Client, listener: Listener) -> None:
+    client.push_with("q", "DELAY", 20)
+    told_by_itself(client, listener, "rq.due")
+
+
+def test_a_time_to_live_tells(client: Client, listener: Listener) -> None:
+    client.push_with("q", "TTL", 20)
+    assert ("rq.capped", "q") not in told_by_itself(client, listener, "rq.expired")
+    client.setup("q", "EXPIRED", "DEAD")
+    client.push_with("q", "TTL", 20)
+    told_by_itself(client, listener, "rq.dead")
+
+
+def test_a_cap_tells(client: Client, listener: Listener) -> None:
+    client.setup("q", "MAXLEN", 1, "DROP")
+    client.push("q", "a")
+    told = heard_since(client, listener, ("RQ.PUSH", "q", "b"))
+    assert told == [("rq.push", "q"), ("rq.capped", "q")]
 
 
 def test_serving_a_waiting_client_tells(server: Server, client: Client, listener: Listener) -> None:

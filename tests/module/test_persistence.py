@@ -129,7 +129,6 @@ def test_what_changes_nothing_leaves_no_trace(start_server: StartServer) -> None
         client.produce("q", "p", 1, "a")
         client.take("q")
         before = increments(server)
-        client.produce("q", "p", 1, "a")
         client.call("RQ.RANGE", "q", "-", "+", "WITHMETA"), client.call("RQ.SPLIT", "q", 2)
         client.pop("q")
         client.pop("missing")

@@ -165,6 +165,17 @@ def test_a_replica_refuses_to_change(pair: Pair) -> None:
         ("RQ.POP", "q"),
         ("RQ.ACK", "q", "1-1"),
         ("RQ.RECOVER", "q", 1, 0),
+        ("RQ.NACK", "q", "IDS", 1, "1-1"),
+        ("RQ.EXTEND", "q", 1, "IDS", 1, "1-1"),
+        ("RQ.CLAIM", "q", "c", 0, "IDS", 1, "1-1"),
+        ("RQ.FORWARD", "q", "r", "IDS", 1, "1-1", "ELEMENTS", 1, "x"),
+        ("RQ.DELETE", "q", "IDS", 1, "1-1"),
+        ("RQ.REDRIVE", "q"),
+        ("RQ.FLUSH", "q"),
+        ("RQ.PAUSE", "q"),
+        ("RQ.RESUME", "q"),
+        ("RQ.SETUP", "q", "LEASE", 1),
+        ("RQ.CONSUMER", "DELETE", "q", "c"),
     ]
     for command in changes:
         with pytest.raises(CommandError) as error:

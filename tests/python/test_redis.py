@@ -31,64 +31,9 @@ from reliableq._native import Embedded
 
 from tests.conftest import StartServer
 from tests.support.client import Client
+from tests.support.proxy import Proxy
 from tests.support.server import Server, free_port, server_command
 from tests.support.wait import wait_until
-
-
-class Proxy:
-    """Stands between client and server, and swallows the replies to some commands, each with its connection."""
-
-    def __init__(self, port: int) -> None:
-        self._target = port
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-        self._swallow: list[bytes] = []
-        self._swallowed = threading.Semaphore(0)
-        self.seen: list[bytes] = []
-        """The commands whose replies were swallowed."""
-        self.afterwards: Callable[[], object] = lambda: None
-        """Called when a reply was swallowed, before the connection is closed."""
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def swallow(self, command: bytes, times: int = 1) -> None:
-        self._swallow += [command] * times
-
-    def close(self) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                near, _ = self._listener.accept()
-                threading.Thread(target=self._serve, args=(near,), daemon=True).start()
-
-    def _serve(self, near: socket.socket) -> None:
-        """Clients send a command only when the one before was answered, and these ones are short."""
-        with near, socket.create_connection(("127.0.0.1", self._target)) as far, suppress(OSError):
-            answering = threading.Event()
-            answering.set()
-            threading.Thread(target=self._answer, args=(far, near, answering), daemon=True).start()
-            while data := near.recv(1 << 20):
-                doomed = next((command for command in self._swallow if command in data), None)
-                if doomed is None:
-                    far.sendall(data)
-                    continue
-                self._swallow.remove(doomed)
-                answering.clear()
-                far.sendall(data)
-                self._swallowed.acquire()
-                self.seen.append(doomed)
-                self.afterwards()
-                return
-
-    def _answer(self, far: socket.socket, near: socket.socket, answering: threading.Event) -> None:
-        with suppress(OSError):
-            while data := far.recv(1 << 20):
-                if not answering.is_set():
-                    self._swallowed.release()
-                    return
-                near.sendall(data)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Queues in a file: Spark's processes are clients of whoever owns it, and never anything else."""
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator
@@ -31,6 +32,12 @@ def rq(url: str) -> Iterator[reliableq.Connection]:
     """The owner, in the process of the driver."""
     with reliableq.connect(url) as connection:
         yield connection
+
+
+def close_moved(rq: reliableq.Connection) -> None:
+    """Ends the owner of a file that was elsewhere for a while, which it may have noticed."""
+    with contextlib.suppress(reliableq.Failed):
+        rq.close()
 
 
 def append(spark: SparkSession, url: str) -> None:
@@ -102,7 +109,9 @@ def test_owner_that_ends_after_planning_is_missed(read: Read, path: Path, url: s
         frame.collect()
 
 
-def test_worker_that_cannot_see_the_file_says_so(read: Read, path: Path, queue: reliableq.Queue) -> None:
+def test_worker_that_cannot_see_the_file_says_so(
+    read: Read, path: Path, rq: reliableq.Connection, queue: reliableq.Queue
+) -> None:
     """As on another host: what was there for the planner is not there for the task."""
     queue.push(b"hidden")
     frame = read()
@@ -114,9 +123,12 @@ def test_worker_that_cannot_see_the_file_says_so(read: Read, path: Path, queue: 
         assert not path.exists()
     finally:
         hidden.rename(path)
+        close_moved(rq)
 
 
-def test_worker_that_sees_another_file_says_so(read: Read, path: Path, url: str, queue: reliableq.Queue) -> None:
+def test_worker_that_sees_another_file_says_so(
+    read: Read, path: Path, url: str, rq: reliableq.Connection, queue: reliableq.Queue
+) -> None:
     queue.push(b"hidden")
     frame = read()
     assert frame.rdd.getNumPartitions() == 1
@@ -130,3 +142,4 @@ def test_worker_that_sees_another_file_says_so(read: Read, path: Path, url: str,
     finally:
         path.rename(path.with_name("other"))
         hidden.rename(path)
+        close_moved(rq)

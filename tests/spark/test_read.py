@@ -7,7 +7,8 @@ import pytest
 import redis
 import reliableq
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
+from reliableq.spark.reader import MOST_LISTED
 
 from tests.spark.conftest import Read
 
@@ -20,6 +21,16 @@ def test_columns(read: Read) -> None:
         ("deliveries", "bigint"),
         ("state", "string"),
         ("queue", "string"),
+        ("priority", "int"),
+        ("token", "binary"),
+        ("headers", "array<struct<name:string,value:binary>>"),
+        ("failures", "bigint"),
+        ("consumer", "string"),
+        ("last_delivery", "timestamp"),
+        ("deadline", "timestamp"),
+        ("due", "timestamp"),
+        ("died", "timestamp"),
+        ("reason", "string"),
     ]
     assert read().dtypes == columns
 
@@ -41,6 +52,97 @@ def test_rows_show_messages_in_each_state(read: Read, queue: reliableq.Queue) ->
     times = [row.enqueued_at.astimezone(UTC) for row in rows.values()]
     assert all(before < moment < datetime.now(UTC) for moment in times)
     assert [moment.timestamp() * 1000 for moment in times] == [int(id.partition("-")[0]) for id in rows]
+
+
+def fill(queue: reliableq.Queue) -> dict[str, str]:
+    """A message in each state; returns their IDs by state."""
+    headers = [("trace", b"2"), ("trace", b"\xff")]
+    dead = queue.push(b"dead", retries=0)
+    letter = queue.pop(consumer="ann")
+    assert letter is not None and letter.nack(reason="no ink")
+    delivered = queue.push(b"delivered", headers=headers, token=b"\xff", priority=9)
+    assert queue.pop(lease=3600, consumer="bob") is not None
+    return {
+        "dead": dead,
+        "delivered": delivered,
+        "scheduled": queue.push(b"scheduled", delay=3600),
+        "waiting": queue.push(b"waiting"),
+    }
+
+
+def moment(row: Row, name: str) -> datetime | None:
+    # Spark gives the machine's own time.
+    return None if row[name] is None else row[name].astimezone(UTC)
+
+
+def test_rows_tell_all_of_a_message(read: Read, queue: reliableq.Queue) -> None:
+    ids = fill(queue)
+    rows = {row.state: row for row in read().collect()}
+    assert {state: row.id for state, row in rows.items()} == ids
+    shown = {message.state: message for message in queue.range()}
+    for state, row in rows.items():
+        message = shown[state]
+        assert bytes(row.value) == state.encode()
+        assert (row.priority, row.failures, row.deliveries) == (message.priority, message.failures, message.deliveries)
+        for name in ("last_delivery", "deadline"):
+            assert moment(row, name) == getattr(message, name)
+    assert [(pair.name, bytes(pair.value)) for pair in rows["delivered"].headers] == [
+        ("trace", b"2"),
+        ("trace", b"\xff"),
+    ]
+    assert bytes(rows["delivered"].token) == b"\xff" and rows["delivered"].priority == 9
+    assert rows["waiting"].headers == [] and rows["waiting"].token is None
+    assert {state: row.consumer for state, row in rows.items() if row.consumer} == {"dead": "ann", "delivered": "bob"}
+    assert {state: moment(row, "due") for state, row in rows.items() if row.due} == {
+        "scheduled": queue.scheduled()[0].due
+    }
+    assert {state: moment(row, "died") for state, row in rows.items() if row.died} == {"dead": queue.dead()[0].died}
+    assert {state: row.reason for state, row in rows.items() if row.reason} == {"dead": "no ink"}
+    assert rows["dead"].failures == 1
+
+
+def test_texts_that_are_no_utf8_are_shown(read: Read, queue: reliableq.Queue) -> None:
+    queue.push(b"x", headers=[(b"\xff", b"1")])
+    message = queue.pop(consumer="\udcff")
+    assert message is not None and message.nack(dead=True, reason="\udcff")
+    (row,) = read().collect()
+    assert (row.headers[0].name, row.consumer, row.reason) == ("\ufffd", "\ufffd", "\ufffd")
+
+
+@pytest.mark.parametrize(
+    ("asked", "states"),
+    [
+        ("all", ["dead", "delivered", "scheduled", "waiting"]),
+        ("dead", ["dead"]),
+        ("scheduled", ["scheduled"]),
+        ("waiting, delivered", ["delivered", "waiting"]),
+    ],
+)
+def test_states_can_be_chosen(read: Read, queue: reliableq.Queue, asked: str, states: list[str]) -> None:
+    fill(queue)
+    assert sorted(row.state for row in read(state=asked).collect()) == states
+
+
+def test_details_of_many_messages(read: Read, queue: reliableq.Queue) -> None:
+    """In several replies, between messages of other states, and with bodies that fill several lists."""
+    for number in range(20):
+        queue.push_many([bytes(1 << 20)], delay=3600 + number)
+        queue.push_many([b"small"] * 300)
+        queue.push_many([b"later"] * 300, delay=7200)
+    frame = read(partitions=2, state="scheduled")
+    rows = frame.selectExpr("length(value) AS size", "unix_millis(due) - unix_millis(enqueued_at) AS wait").collect()
+    assert [row.wait for row in rows if row["size"] == 1 << 20] == [(3600 + number) * 1000 for number in range(20)]
+    assert [row.wait for row in rows if row["size"] == 5] == [7_200_000] * 6000
+
+
+def test_details_of_too_many_messages_are_left_out(read: Read, queue: reliableq.Queue) -> None:
+    """Those of each state by itself."""
+    queue.push(b"x", retries=0)
+    message = queue.pop()
+    assert message is not None and message.nack()
+    queue.push_many([b""] * (MOST_LISTED + 1), delay=3600)
+    row = read(partitions=2).selectExpr("count(id)", "count(due)", "count(died)", "first(reason, true)").first()
+    assert tuple(row or ()) == (MOST_LISTED + 2, 0, 1, "nack")
 
 
 def test_nothing_is_consumed(read: Read, queue: reliableq.Queue) -> None:

@@ -9,6 +9,7 @@ import pytest
 import reliableq
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from reliableq.spark.source import SCHEMA
 
 from tests.spark.conftest import Read
 
@@ -32,11 +33,14 @@ def write(frame: DataFrame, url: str, mode: str = "append", **options: str) -> N
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"colour": "red"}, "there is no option 'colour'; expected url, queue, partitions"),
+        ({"colour": "red"}, "there is no option 'colour'; expected url, queue, partitions, state"),
         ({"url": ""}, "the option 'url' is missing"),
         ({"provider": "reliableq"}, "there is no option 'provider'; a queue can't be a table"),
         ({"partitions": "0"}, "the option 'partitions' is '0'; expected a whole number"),
         ({"partitions": "many"}, "the option 'partitions' is 'many'"),
+        ({"state": "asleep"}, "the option 'state' is 'asleep'; expected all, or one or several of waiting, delivered"),
+        ({"state": "all,dead"}, "the option 'state' is 'all,dead'"),
+        ({"state": ""}, "the option 'state' is ''"),
         ({"path": "jobs"}, "there is no option 'path'; call load\\(\\) and save\\(\\) without"),
     ],
 )
@@ -64,7 +68,7 @@ def test_options_are_needed(spark: SparkSession, url: str) -> None:
     "schema",
     [
         "value BINARY",
-        "id STRING, value BINARY, enqueued_at TIMESTAMP, deliveries BIGINT, state STRING, queue STRING",
+        SCHEMA,
     ],
 )
 def test_schema_of_the_user_is_refused(spark: SparkSession, url: str, schema: str) -> None:
@@ -92,8 +96,9 @@ def test_other_modes_are_refused(bodies: DataFrame, url: str, queue: reliableq.Q
     assert len(queue) == 0
 
 
-def test_partitions_are_for_reading(bodies: DataFrame, url: str, queue: reliableq.Queue) -> None:
+def test_partitions_and_states_are_for_reading(bodies: DataFrame, url: str, queue: reliableq.Queue) -> None:
     assert "'partitions' is for reading" in refused(lambda: write(bodies, url, partitions="2"))
+    assert "'state' is for reading" in refused(lambda: write(bodies, url, state="all"))
     assert len(queue) == 0
 
 
@@ -118,13 +123,26 @@ def test_streams_are_refused(spark: SparkSession, url: str, queue: reliableq.Que
 @pytest.mark.parametrize(
     ("schema", "row", "told"),
     [
-        ("value BINARY, colour STRING, size INT", (b"a", "red", 1), "a queue has no column 'colour', 'size'"),
+        ("value BINARY, colour STRING, size INT", (b"a", "red", 1), "a queue has no column 'colour', 'size'; expected"),
         ("Value BINARY", (b"a",), "a queue has no column 'Value'"),
-        ("value INT", (1,), "the column 'value' is INT"),
+        ("delay INT", (1,), "the frame has no column 'value'"),
+        ("value INT", (1,), "the column 'value' is INT; expected BINARY or STRING"),
         ("value ARRAY<BINARY>", ([b"a"],), "the column 'value' is ARRAY<BINARY>"),
+        ("value STRING, delay STRING", ("a", "1"), "the column 'delay' is STRING; expected seconds as a number, or"),
+        ("value STRING, at DOUBLE", ("a", 1.0), "the column 'at' is DOUBLE; expected TIMESTAMP"),
+        ("value STRING, at TIMESTAMP_NTZ", ("a", None), "the column 'at' is TIMESTAMP_NTZ; expected TIMESTAMP"),
+        ("value STRING, ttl BOOLEAN", ("a", True), "the column 'ttl' is BOOLEAN; expected seconds"),
+        ("value STRING, retries DOUBLE", ("a", 1.0), "the column 'retries' is DOUBLE; expected INT or another whole"),
+        ("value STRING, front INT", ("a", 1), "the column 'front' is INT; expected BOOLEAN"),
+        ("value STRING, priority STRING", ("a", "1"), "the column 'priority' is STRING; expected INT"),
+        ("value STRING, headers STRING", ("a", "x"), "the column 'headers' is STRING; expected MAP, or ARRAY<STRUCT"),
+        ("value STRING, headers MAP<STRING, INT>", ("a", {}), "the column 'headers' is MAP<STRING,INT>"),
+        ("value STRING, headers ARRAY<STRUCT<key: STRING, value: STRING>>", ("a", []), "the column 'headers' is ARRAY"),
+        ("value STRING, token INT", ("a", 1), "the column 'token' is INT; expected BINARY or STRING"),
+        ("value STRING, delay INT, delay INT", ("a", 1, 1), "delay"),
     ],
 )
-def test_frame_has_exactly_the_bodies(
+def test_frame_has_bodies_and_how_they_are_delivered(
     spark: SparkSession, url: str, queue: reliableq.Queue, schema: str, row: tuple[Any, ...], told: str
 ) -> None:
     assert told in refused(lambda: write(spark.createDataFrame([row], schema), url))

@@ -1,25 +1,94 @@
 """The same steps in the model and in every place, compared after each."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+import reliableq
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.stateful.model import Bound, Gap, Message, Model, Producer, part, window
-from tests.stateful.places import Described, FileClientPlace, ModulePlace, OwnFilePlace, Place, Taken
+from tests.stateful.model import (
+    Bound,
+    Gap,
+    Message,
+    Model,
+    Nack,
+    Options,
+    Pop,
+    Producer,
+    Ref,
+    Refusal,
+    Settings,
+    part,
+    window,
+)
+from tests.stateful.places import FileClientPlace, Letter, ModulePlace, OwnFilePlace, Place, Row
 from tests.support.client import CommandError
 from tests.support.server import Server
 
 KEYS = ["a", "b"]
+PLAIN = Options()
 PRODUCERS = ["one", "two"]
+CONSUMERS = ["x", "y"]
+TOKENS = [b"1", b"2", b"\xff"]
 NEVER = 3_600_000
 """Milliseconds after which no message of a test was delivered."""
+MANY = (1 << 31) - 1
 
 keys = st.sampled_from(KEYS)
 producers = st.sampled_from(PRODUCERS)
+consumers = st.sampled_from(CONSUMERS)
 bodies = st.lists(st.one_of(st.binary(max_size=40), st.sampled_from([b"", b"z" * 5000])), min_size=1, max_size=12)
-counts = st.one_of(st.integers(1, 8), st.sampled_from([100, (1 << 31) - 1]))
+counts = st.one_of(st.integers(1, 8), st.sampled_from([100, MANY]))
+headers = st.sampled_from([(), ((b"a", b"1"),), ((b"a", b"1"), (b"a", b""), (b"\xff", b"\0"))])
+options = st.builds(
+    Options,
+    front=st.booleans(),
+    delayed=st.sampled_from([False, False, True]),
+    priority=st.sampled_from([0, 0, 1, 255]),
+    retries=st.sampled_from([None, None, 0, 2]),
+    headers=headers,
+)
+pops = st.builds(
+    Pop,
+    count=counts,
+    consumer=st.none() | consumers,
+    prefetch=st.booleans(),
+    max_bytes=st.sampled_from([None, None, 1, 50]),
+)
+nacks = st.builds(
+    Nack,
+    delay=st.sampled_from([None, None, 0, 1]),
+    reason=st.sampled_from([None, "no paper"]),
+    silent=st.booleans(),
+) | st.builds(Nack, dead=st.just(True), reason=st.sampled_from([None, "é"]), silent=st.booleans())
+settings = st.builds(
+    Settings,
+    deliveries=st.sampled_from([0, 1, 3]),
+    backoff=st.booleans(),
+    maxlen=st.sampled_from([0, 0, 5, 12]),
+    drop=st.booleans(),
+    inflight=st.sampled_from([0, 0, 3]),
+    lease=st.booleans(),
+)
+pauses = st.sampled_from(["pop", "push", "all"])
+
+
+def both(what: str) -> frozenset[str]:
+    return frozenset(["pop", "push"] if what == "all" else [what])
+
+
+def refused(call: Callable[[], object]) -> str:
+    """The name of the error that a call raises."""
+    try:
+        call()
+    except CommandError as error:
+        names = {"DUPLICATE": "Duplicate", "CAPPED": "Capped", "PAUSED": "Paused", "NOTHELD": "NotHeld", "GAP": "Gap"}
+        return names.get(error.code, error.line)
+    except reliableq.Error as error:
+        return type(error).__name__
+    raise AssertionError("it was not refused")
 
 
 class Side:
@@ -44,12 +113,33 @@ class Side:
     def named(self, numbers: list[int]) -> list[str]:
         return [self.ids[number] for number in numbers]
 
+    def refs(self, refs: list[Ref]) -> list[str]:
+        return [self.ids[ref.number] + (f"@{ref.delivery}" if ref.delivery else "") for ref in refs]
+
     def bound(self, bound: Bound) -> str | None:
         """An end of a range, in the IDs of this place."""
         return None if bound.number is None else "(" * bound.out + self.ids[bound.number]
 
-    def rows(self, key: str, messages: list[Message]) -> list[Taken]:
-        return [(key, self.ids[message.number], message.body) for message in messages]
+    def shown(self, messages: list[Message]) -> list[tuple[str, bytes]]:
+        return [(self.ids[message.number], message.body) for message in messages]
+
+    def row(self, message: Message, state: str) -> Row:
+        given = message.options
+        return Row(
+            self.ids[message.number],
+            message.body,
+            state,
+            message.deliveries,
+            message.failures,
+            given.priority,
+            given.token,
+            given.headers,
+            message.consumer if state == "delivered" else None,
+        )
+
+    def letter(self, message: Message) -> Letter:
+        counted = message.deliveries, message.failures
+        return Letter(self.ids[message.number], message.body, *counted, message.reason, message.consumer)
 
 
 class Machine(RuleBasedStateMachine):
@@ -62,86 +152,295 @@ class Machine(RuleBasedStateMachine):
         self.sides = [Side(place) for place in places]
         self.pushed = 0
 
+    @initialize(
+        contents=bodies, more=bodies, given=options, chosen=st.just(Settings()) | settings, pop=st.none() | pops
+    )
+    def begin(
+        self, contents: list[bytes], more: list[bytes], given: Options, chosen: Settings, pop: Pop | None
+    ) -> None:
+        """So that the steps find something to do."""
+        if chosen != Settings():
+            self.setup("a", chosen)
+        self._push("a", contents, PLAIN)
+        self._push("a", more, given)
+        if pop is not None:
+            self._pop("a", pop)
+
+    # Producing.
+
     @rule(key=keys, contents=bodies)
     def push(self, key: str, contents: list[bytes]) -> None:
-        messages = self._new_messages(key, contents)
-        self.models[key].push(messages)
-        for side in self.sides:
-            side.name(key, messages, side.place.push(key, contents))
+        self._push(key, contents, Options())
 
-    def _new_messages(self, key: str, contents: list[bytes]) -> list[Message]:
-        messages = [Message(self.pushed + place, body) for place, body in enumerate(contents)]
+    @rule(key=keys, contents=bodies, given=options)
+    def push_with_options(self, key: str, contents: list[bytes], given: Options) -> None:
+        self._push(key, contents, given)
+
+    @rule(key=keys, body=st.binary(max_size=40), token=st.sampled_from(TOKENS), unique=st.booleans(), given=options)
+    def push_with_a_token(self, key: str, body: bytes, token: bytes, unique: bool, given: Options) -> None:
+        fields = {name: getattr(given, name) for name in ("front", "delayed", "priority", "retries", "headers")}
+        self._push(key, [body], Options(**fields, token=token, unique=unique))
+
+    def _push(self, key: str, contents: list[bytes], given: Options) -> None:
+        messages = self._new_messages(key, contents, given)
+        try:
+            numbers = self.models[key].push(messages)
+        except Refusal as refusal:
+            self._all_refuse(refusal, lambda side: side.place.push(key, contents, given))
+            return
+        stored = numbers == [message.number for message in messages]
+        for side in self.sides:
+            ids = side.place.push(key, contents, given)
+            if stored:
+                side.name(key, messages, ids)
+            else:
+                assert ids == side.named(numbers)
+        if stored:
+            self.given[key] += numbers
+
+    def _new_messages(self, key: str, contents: list[bytes], given: Options = PLAIN) -> list[Message]:
+        messages = [Message(self.pushed + place, body, given) for place, body in enumerate(contents)]
         self.pushed += len(messages)
-        self.given[key] += [message.number for message in messages]
         return messages
+
+    def _all_refuse(self, refusal: Refusal, call: Callable[[Side], object]) -> None:
+        for side in self.sides:
+            assert refused(lambda side=side: call(side)) == str(refusal)  # type: ignore[misc]
+
+    # Consuming.
 
     @rule(key=keys, count=counts)
     def pop(self, key: str, count: int) -> None:
-        taken = self.models[key].pop(count)
+        self._pop(key, Pop(count))
+
+    @rule(key=keys, pop=pops)
+    def pop_with_options(self, key: str, pop: Pop) -> None:
+        self._pop(key, pop)
+
+    @rule(key=keys, count=st.integers(1, 4), consumer=st.none() | consumers)
+    def pop_without_acks(self, key: str, count: int, consumer: str | None) -> None:
+        self._pop(key, Pop(count, consumer, no_ack=True))
+
+    def _pop(self, key: str, pop: Pop) -> None:
+        taken = self.models[key].pop(pop)
         for side in self.sides:
-            assert side.place.pop([key], count) == side.rows(key, taken)
+            assert side.place.pop(key, pop) == self._delivered(side, taken)
+
+    @staticmethod
+    def _delivered(side: Side, messages: list[Message]) -> list[Row]:
+        return [side.row(message, "delivered") for message in messages]
 
     @rule(order=st.permutations(KEYS), count=counts)
     def pop_from_both(self, order: list[str], count: int) -> None:
-        first = self.models[order[0]].pop(count)
-        second = self.models[order[1]].pop(count - len(first))
+        first = self.models[order[0]].pop(Pop(count))
+        second = self.models[order[1]].pop(Pop(count - len(first))) if count > len(first) else []
         for side in self.sides:
-            expected = side.rows(order[0], first) + side.rows(order[1], second)
-            assert side.place.pop(order, count) == expected
+            expected = [(order[0], row) for row in self._delivered(side, first)]
+            expected += [(order[1], row) for row in self._delivered(side, second)]
+            assert side.place.pop_from(order, count) == expected
 
-    @rule(key=keys, data=st.data())
-    def ack(self, key: str, data: Any) -> None:
-        """Acknowledges messages that may be waiting, delivered or long gone."""
-        if not self.given[key]:
-            return
-        numbers = data.draw(st.lists(st.sampled_from(self.given[key]), min_size=1, max_size=30))
-        self._ack(key, numbers)
-
-    @rule(key=keys)
-    def ack_all_delivered(self, key: str) -> None:
-        numbers = [message.number for message in self.models[key].delivered]
-        if numbers:
-            self._ack(key, numbers)
-
-    @rule(key=keys)
-    def use_up(self, key: str) -> None:
-        """Leaves no message: the queue ceases to exist, unless it remembers a producer."""
-        self.pop(key, (1 << 31) - 1)
-        self.ack_all_delivered(key)
-
-    def _ack(self, key: str, numbers: list[int]) -> None:
-        done = self.models[key].ack(numbers)
+    @rule(key=keys, count=counts, consumer=st.none() | consumers, source=st.none() | consumers)
+    def recover(self, key: str, count: int, consumer: str | None, source: str | None) -> None:
+        taken = self.models[key].recover(count, consumer, source)
         for side in self.sides:
-            assert side.place.ack(key, side.named(numbers)) == side.named(done)
-
-    @rule(key=keys, count=counts)
-    def recover(self, key: str, count: int) -> None:
-        taken = self.models[key].recover(count)
-        for side in self.sides:
-            assert side.place.recover(key, count, 0) == side.rows(key, taken)
+            assert side.place.recover(key, count, 0, consumer, source) == self._delivered(side, taken)
 
     @rule(key=keys, count=counts)
     def recover_nothing(self, key: str, count: int) -> None:
         for side in self.sides:
-            assert side.place.recover(key, count, NEVER) == []
+            assert side.place.recover(key, count, NEVER, None, None) == []
 
-    @rule(key=keys, start=st.integers(-15, 15), count=counts)
-    def inspect(self, key: str, start: int, count: int) -> None:
-        model = self.models[key]
-        waiting, delivered = window(model.waiting, start, count), window(model.delivered, start, count)
+    @rule(key=keys, consumer=consumers, data=st.data())
+    def claim(self, key: str, consumer: str, data: Any) -> None:
+        if refs := self._refs(key, data):
+            taken = self.models[key].claim(refs, consumer)
+            for side in self.sides:
+                assert side.place.claim(key, side.refs(refs), consumer, NEVER) == []
+                assert side.place.claim(key, side.refs(refs), consumer, 0) == self._delivered(side, taken)
+
+    # Settling.
+
+    def _refs(self, key: str, data: Any, most: int = 30) -> list[Ref]:
+        """Messages that may be waiting, delivered, dead or long gone, by ID or by the receipt of some delivery."""
+        if not self.given[key]:
+            return []
+        deliveries = {message.number: message.deliveries for message in self.models[key].held}
+        held = [message.number for message in self.models[key].delivered]
+        some = st.sampled_from(self.given[key])
+        numbers = st.lists(st.sampled_from(held) | some if held else some, min_size=1, max_size=most, unique=True)
+
+        def receipt(number: int) -> Ref:
+            last = deliveries.get(number, 1)
+            return Ref(number, data.draw(st.sampled_from([None, last or None, (last + 1) or None, max(last - 1, 1)])))
+
+        return [receipt(number) for number in data.draw(numbers)]
+
+    @rule(key=keys, data=st.data())
+    def ack(self, key: str, data: Any) -> None:
+        if refs := self._refs(key, data):
+            self._ack(key, refs + refs[:1])
+
+    @rule(key=keys)
+    def ack_all_delivered(self, key: str) -> None:
+        if refs := [Ref(message.number, message.deliveries) for message in self.models[key].delivered]:
+            self._ack(key, refs)
+
+    def _ack(self, key: str, refs: list[Ref]) -> None:
+        done = self.models[key].ack(refs)
         for side in self.sides:
-            assert side.place.waiting(key, start, count) == [row[1:] for row in side.rows(key, waiting)]
+            assert side.place.ack(key, side.refs(refs)) == side.named(done)
+
+    @rule(key=keys, tokens=st.lists(st.sampled_from(TOKENS), min_size=1, unique=True))
+    def ack_tokens(self, key: str, tokens: list[bytes]) -> None:
+        done = self.models[key].ack_tokens(tokens)
+        for side in self.sides:
+            assert side.place.ack_tokens(key, tokens) == done
+
+    @rule(key=keys, nack=nacks, data=st.data())
+    def nack(self, key: str, nack: Nack, data: Any) -> None:
+        if refs := self._refs(key, data, most=8):
+            self._nack(key, refs, nack)
+
+    def _nack(self, key: str, refs: list[Ref], nack: Nack) -> None:
+        done = self.models[key].nack(refs, nack)
+        for side in self.sides:
+            assert side.place.nack(key, side.refs(refs), nack) == side.named(done)
+
+    @rule(key=keys, pop=pops, nack=nacks, start=st.booleans())
+    def fail(self, key: str, pop: Pop, nack: Nack, start: bool) -> None:
+        """Takes messages, perhaps begins with them, and gives all that are held back."""
+        self._pop(key, pop)
+        refs = [Ref(message.number, message.deliveries) for message in self.models[key].delivered]
+        if refs and start:
+            self._extend(key, refs, start)
+        if refs:
+            self._nack(key, refs, nack)
+
+    @rule(key=keys, start=st.booleans(), data=st.data())
+    def extend(self, key: str, start: bool, data: Any) -> None:
+        if refs := self._refs(key, data):
+            self._extend(key, refs, start)
+
+    def _extend(self, key: str, refs: list[Ref], start: bool) -> None:
+        done = self.models[key].extend(refs, start)
+        for side in self.sides:
+            assert side.place.extend(key, side.refs(refs), start) == side.named(done)
+
+    @rule(order=st.permutations(KEYS), contents=bodies, data=st.data())
+    def forward(self, order: list[str], contents: list[bytes], data: Any) -> None:
+        """Between the two queues: those that are held, or some that may not be."""
+        source, to = order
+        held = self.models[source].delivered
+        if held and data.draw(st.booleans()):
+            refs = [Ref(message.number, message.deliveries) for message in held[: data.draw(st.integers(1, 5))]]
+        else:
+            refs = self._refs(source, data, most=3)
+        if not refs:
+            return
+        messages = self._new_messages(to, contents)
+        try:
+            self.models[source].forward(refs, self.models[to], messages)
+        except Refusal as refusal:
+            self._all_refuse(refusal, lambda side: side.place.forward(source, side.refs(refs), to, contents))
+            return
+        self.given[to] += [message.number for message in messages]
+        for side in self.sides:
+            side.name(to, messages, side.place.forward(source, side.refs(refs), to, contents))
+
+    @rule(key=keys)
+    def use_up(self, key: str) -> None:
+        """Leaves no message, unless something is scheduled or paused: the queue ceases to exist, unless it remembers
+        anything."""
+        self.pop(key, MANY)
+        self.ack_all_delivered(key)
+
+    # Managing.
+
+    @rule(key=keys, data=st.data())
+    def delete(self, key: str, data: Any) -> None:
+        if not self.given[key]:
+            return
+        numbers = data.draw(st.lists(st.sampled_from(self.given[key]), min_size=1, max_size=5))
+        done = self.models[key].delete(numbers)
+        for side in self.sides:
+            assert side.place.delete(key, side.named(numbers)) == side.named(done)
+
+    @rule(key=keys, count=st.none() | st.integers(1, 4))
+    def redrive(self, key: str, count: int | None) -> None:
+        done = self.models[key].redrive(None, count)
+        for side in self.sides:
+            assert side.place.redrive(key, None, count) == side.named(done)
+
+    @rule(key=keys, data=st.data())
+    def redrive_some(self, key: str, data: Any) -> None:
+        if not self.given[key]:
+            return
+        letters = [message.number for message in self.models[key].dead]
+        some = st.sampled_from(letters or self.given[key])
+        numbers = data.draw(st.lists(some | st.sampled_from(self.given[key]), min_size=1, max_size=5))
+        done = self.models[key].redrive(numbers, None)
+        for side in self.sides:
+            assert side.place.redrive(key, side.named(numbers), None) == side.named(done)
+
+    @rule(key=keys, dead=st.booleans())
+    def flush(self, key: str, dead: bool) -> None:
+        removed = self.models[key].flush(dead)
+        for side in self.sides:
+            assert side.place.flush(key, dead) == removed
+
+    @rule(key=keys, what=pauses)
+    def pause(self, key: str, what: str) -> None:
+        self.models[key].pause(both(what))
+        for side in self.sides:
+            side.place.pause(key, what)
+
+    @rule(key=keys, what=st.just("all") | pauses)
+    def resume(self, key: str, what: str) -> None:
+        self.models[key].resume(both(what))
+        for side in self.sides:
+            side.place.resume(key, what)
+
+    @rule(key=keys, given=st.just(Settings()) | settings)
+    def setup(self, key: str, given: Settings) -> None:
+        self.models[key].setup(given)
+        for side in self.sides:
+            side.place.setup(key, given)
+
+    @rule(key=keys, name=consumers)
+    def delete_consumer(self, key: str, name: str) -> None:
+        returned = self.models[key].delete_consumer(name)
+        for side in self.sides:
+            assert side.place.delete_consumer(key, name) == returned
+
+    @rule(key=keys)
+    def dump_and_restore(self, key: str) -> None:
+        """Changes nothing, as the next comparisons show."""
+        for side in self.sides:
+            side.place.dump_and_restore(key)
+
+    # Looking.
+
+    @rule(key=keys, start=st.integers(-15, 15), count=counts, consumer=st.none() | consumers)
+    def inspect(self, key: str, start: int, count: int, consumer: str | None) -> None:
+        model = self.models[key]
+        waiting, dead = window(model.waiting, start, count), window(model.dead, start, count)
+        mine = [message for message in model.delivered if consumer is None or message.consumer == consumer]
+        delivered = window(mine, start, count)
+        for side in self.sides:
+            assert side.place.waiting(key, start, count) == side.shown(waiting)
             expected = [(side.ids[message.number], message.body, message.deliveries) for message in delivered]
-            assert side.place.pending(key, start, count) == expected
+            assert side.place.pending(key, start, count, consumer) == expected
+            assert side.place.dead(key, start, count) == [side.letter(message) for message in dead]
+            assert sorted(side.place.scheduled(key)) == sorted(side.shown(model.scheduled))
 
     @rule(key=keys, backwards=st.booleans(), count=counts, data=st.data())
     def look(self, key: str, backwards: bool, count: int, data: Any) -> None:
         """Shows messages in the order of their IDs."""
-        low, high = self._bounds(key, data)
-        shown = part(self.models[key].held, low, high, backwards, count)
+        model, (low, high) = self.models[key], self._bounds(key, data)
+        shown = part(model.held, low, high, backwards, count)
         for side in self.sides:
             seen = side.place.look(key, side.bound(low), side.bound(high), backwards, count)
-            assert seen == [(side.ids[message.number], message.body, message.deliveries) for message in shown]
+            assert seen == [side.row(message, model.state(message)) for message in shown]
 
     def _bounds(self, key: str, data: Any) -> tuple[Bound, Bound]:
         number = st.sampled_from(self.given[key]) if self.given[key] else st.nothing()
@@ -158,12 +457,6 @@ class Machine(RuleBasedStateMachine):
                 assert len(sizes) == min(parts, len(ids))
                 assert max(sizes) - min(sizes) <= 1, f"unequal parts: {sizes}"
 
-    @rule(key=keys)
-    def dump_and_restore(self, key: str) -> None:
-        """Changes nothing, as the next comparisons show."""
-        for side in self.sides:
-            side.place.dump_and_restore(key)
-
     @rule(key=keys, back=st.booleans(), data=st.data())
     def look_at_single_ones(self, key: str, back: bool, data: Any) -> None:
         """The next message, and messages by their IDs, which may be long gone."""
@@ -173,28 +466,24 @@ class Machine(RuleBasedStateMachine):
             data.draw(st.lists(st.sampled_from(self.given[key]), min_size=1, max_size=8)) if self.given[key] else []
         )
         for side in self.sides:
-            shown = [row[1:] for row in side.rows(key, waiting)]
-            assert side.place.peek(key, back) == (shown[0] if shown else None)
+            assert side.place.peek(key, back) == (side.row(waiting[0], "waiting") if waiting else None)
             if numbers:
-                rows = [(side.ids[n], held[n].body) if n in held else None for n in numbers]
+                rows = [side.row(held[n], model.state(held[n])) if n in held else None for n in numbers]
                 assert side.place.get(key, side.named(numbers)) == rows
 
-    @rule(key=keys)
-    def delete(self, key: str) -> None:
-        self.models[key].clear()
-        for side in self.sides:
-            side.place.delete(key)
-
     @invariant()
-    def lengths_and_counters_agree(self) -> None:
+    def lengths_counters_and_consumers_agree(self) -> None:
         for key, model in self.models.items():
+            holding = [message.consumer for message in model.delivered if message.consumer is not None]
             for side in self.sides:
-                assert side.place.length(key) == len(model.held)
+                assert side.place.length(key) == len(model.counted)
                 assert side.place.counters(key) == model.counters(side.place.memory)
+                if holding:
+                    assert side.place.consumers(key) == {name: holding.count(name) for name in holding}
 
     @invariant()
     def names_are_those_of_queues_with_messages(self) -> None:
-        names = [key for key, model in self.models.items() if model.held]
+        names = [key for key, model in self.models.items() if model.counted]
         for side in self.sides:
             assert side.place.names() == names
 
@@ -271,54 +560,36 @@ class ServerMachine(Machine):
         return self.models[key].producers.get(name, Producer())
 
     def _produce(self, key: str, name: str, sequence: int, contents: list[bytes]) -> None:
+        model = self.models[key]
         try:
-            stored = self.models[key].stored(name, sequence, len(contents))
-        except Gap:
-            self._unchanged(lambda: self._refused_for_a_gap(key, name, sequence, contents))
+            stored = model.stored(name, sequence, len(contents))
+            messages = self._new_messages(key, contents[len(stored) :])
+            model.produce(name, sequence + len(contents) - 1, messages, len(stored))
+        except (Gap, Refusal) as refusal:
+            told = "Gap" if isinstance(refusal, Gap) else str(refusal)
+            self._unchanged(lambda: self._refused(told, key, name, sequence, contents))
             return
-        fresh = contents[len(stored) :]
         ids = self.module.produce(key, name, sequence, contents)
         assert ids[: len(stored)] == [None if number is None else self.side.ids[number] for number in stored]
-        if fresh:
-            messages = self._new_messages(key, fresh)
-            self.models[key].produce(name, sequence + len(contents) - 1, messages)
+        assert len(ids) == len(contents)
+        if messages:
+            self.given[key] += [message.number for message in messages]
             self.side.name(key, messages, [str(id) for id in ids[len(stored) :]])
             for other in self.sides[1:]:
-                other.name(key, messages, other.place.push(key, fresh))
-        else:
-            assert len(ids) == len(stored)
+                other.name(key, messages, other.place.push(key, contents[len(stored) :], Options()))
 
-    def _refused_for_a_gap(self, key: str, name: str, sequence: int, contents: list[bytes]) -> None:
-        try:
-            self.module.produce(key, name, sequence, contents)
-        except CommandError as error:
-            assert error.code == "GAP"
-        else:
-            raise AssertionError("a gap was accepted")
+    def _refused(self, told: str, key: str, name: str, sequence: int, contents: list[bytes]) -> None:
+        assert refused(lambda: self.module.produce(key, name, sequence, contents)) == told
 
     @rule(key=keys, backwards=st.booleans(), count=st.none() | counts, data=st.data())
     def range(self, key: str, backwards: bool, count: int | None, data: Any) -> None:
-        low, high = self._bounds(key, data)
-        shown = part(self.models[key].held, low, high, backwards, count or 1000)
+        model, (low, high) = self.models[key], self._bounds(key, data)
+        shown = part(model.held, low, high, backwards, count or 1000)
         words = (self.side.bound(low) or "-", self.side.bound(high) or "+", *["REV"] * backwards)
         options = () if count is None else ("COUNT", count)
-        rows = [(self.side.ids[message.number], message.body) for message in shown]
-        assert self.module.range(key, *words, *options) == rows
-        assert self.module.described(key, *words, *options) == self._described(key, shown)
-
-    def _described(self, key: str, messages: list[Message]) -> list[Described]:
-        times = {row[0].decode(): row[2] for row in self.module.client.pending(key, 0, 1 << 40)}
-        rows: list[Described] = []
-        for message in messages:
-            id = self.side.ids[message.number]
-            meta: dict[bytes, bytes | int] = {
-                b"state": b"delivered" if message.deliveries else b"waiting",
-                b"deliveries": message.deliveries,
-                b"enqueued": int(id.partition("-")[0]),
-                b"last-delivery": times.get(id, 0),
-            }
-            rows.append((id, message.body, meta))
-        return rows
+        assert self.module.range(key, *words, *options) == self.side.shown(shown)
+        rows = [self.side.row(message, model.state(message)) for message in shown]
+        assert self.module.described(key, *words, *options) == rows
 
     @rule()
     def save_and_reload(self) -> None:

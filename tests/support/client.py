@@ -24,6 +24,12 @@ class CommandError(Exception):
         super().__init__(self.line)
 
 
+def as_dictionary(reply: Any) -> dict[str, Any]:
+    """A map, whichever protocol brought it."""
+    pairs = reply.items() if isinstance(reply, dict) else zip(reply[::2], reply[1::2], strict=True)
+    return {name.decode(): value for name, value in pairs}
+
+
 class Client:
     """One connection of redis-py, used without its table of callbacks."""
 
@@ -104,6 +110,10 @@ class Client:
         words = ("PRODUCER", name, "SEQ", sequence, "ELEMENTS", len(bodies), *bodies)
         return list(self.call("RQ.PUSHEX", key, *words))
 
+    def push_with(self, key: Argument, *options: Argument, bodies: Sequence[Argument] = ("x",)) -> list[bytes]:
+        """Pushes with options."""
+        return list(self.call("RQ.PUSHEX", key, *options, "ELEMENTS", len(bodies), *bodies))
+
     def pop(self, key: Argument, count: int = 1) -> list[Row] | None:
         reply: list[Row] | None = self.call("RQ.POP", "COUNT", count, "KEYS", 1, key)
         return reply
@@ -114,8 +124,22 @@ class Client:
         assert len(rows) == count, f"{key!r} gave {len(rows)} messages, not {count}"
         return [row[1] for row in rows]
 
+    def pop_with(self, key: Argument, *options: Argument) -> list[Row]:
+        """Pops with options; nothing is an empty list."""
+        return list(self.call("RQ.POP", *options, "KEYS", 1, key) or [])
+
+    def bodies(self, key: Argument, *options: Argument) -> list[bytes]:
+        """Pops all that waits, and returns the payloads in the order of delivery."""
+        return [row[2] for row in self.pop_with(key, "COUNT", 1000, *options)]
+
     def ack(self, key: Argument, *ids: Argument) -> list[bytes]:
         return list(self.call("RQ.ACK", key, *ids))
+
+    def nack(self, key: Argument, *ids: Argument, options: Sequence[Argument] = ()) -> list[Any]:
+        return list(self.call("RQ.NACK", key, *options, "IDS", len(ids), *ids))
+
+    def extend(self, key: Argument, milliseconds: int, *ids: Argument, options: Sequence[Argument] = ()) -> list[Any]:
+        return list(self.call("RQ.EXTEND", key, milliseconds, *options, "IDS", len(ids), *ids))
 
     def recover(self, key: Argument, count: int = 1000, elapsed: int = 0) -> list[Row]:
         return list(self.call("RQ.RECOVER", key, count, elapsed))
@@ -126,16 +150,34 @@ class Client:
     def pending(self, key: Argument, start: int = 0, count: int = 1000) -> list[Row]:
         return list(self.call("RQ.INSPECT", key, "PENDING", start, count))
 
+    def dead(self, key: Argument, start: int = 0, count: int = 1000) -> list[Row]:
+        return list(self.call("RQ.INSPECT", key, "DEAD", start, count))
+
+    def scheduled(self, key: Argument, start: int = 0, count: int = 1000) -> list[Row]:
+        return list(self.call("RQ.INSPECT", key, "SCHEDULED", start, count))
+
+    def setup(self, key: Argument, *settings: Argument) -> None:
+        assert self.call("RQ.SETUP", key, *settings) == b"OK"
+
+    def meta(self, key: Argument, id: Argument) -> dict[str, Any]:
+        """All that is known of a message."""
+        (row,) = self.call("RQ.GET", key, "WITHMETA", "IDS", 1, id)
+        assert row is not None, f"{key!r} has no {id!r}"
+        return as_dictionary(row[2])
+
     def length(self, key: Argument) -> int:
         return int(self.call("RQ.LEN", key))
 
     def queue_info(self, key: Argument) -> dict[str, Any] | None:
         """RQ.INFO as a dictionary, whichever protocol brought it."""
         reply = self.call("RQ.INFO", key)
-        if reply is None:
-            return None
-        pairs = reply.items() if isinstance(reply, dict) else zip(reply[::2], reply[1::2], strict=True)
-        return {name.decode(): value for name, value in pairs}
+        return None if reply is None else as_dictionary(reply)
+
+    def facts(self, key: Argument, *names: str) -> tuple[Any, ...]:
+        """Some fields of RQ.INFO."""
+        info = self.queue_info(key)
+        assert info is not None, f"there is no queue {key!r}"
+        return tuple(info[name] for name in names)
 
     # The server's commands.
 

@@ -1,4 +1,4 @@
-"""A server's wall clock in the hands of a test."""
+"""A server's clocks in the hands of a test."""
 
 import mmap
 import struct
@@ -24,12 +24,15 @@ def build_shim(folder: Path) -> Path:
 
 
 class Clock:
-    """The clock of the servers that are started with it; times are milliseconds."""
+    """The clocks of the servers that are started with it; times are milliseconds.
+
+    Somebody may set the wall clock (`stand_at`, `shift`), while the monotonic clock runs on; or time may pass, or
+    stand still, for both of them (`pass_by`, `stop`), which not every server can be made to believe."""
 
     def __init__(self, shim: Path, path: Path) -> None:
-        path.write_bytes(bytes(16))
+        path.write_bytes(bytes(32))
         with path.open("r+b") as file:
-            self._memory = mmap.mmap(file.fileno(), 16)
+            self._memory = mmap.mmap(file.fileno(), 32)
         self._environment = {"LD_PRELOAD": str(shim), "RELIABLEQ_CLOCK": str(path)}
 
     @property
@@ -38,13 +41,30 @@ class Clock:
         return dict(self._environment)
 
     def stand_at(self, milliseconds: int) -> None:
-        """Stops the clock at a time."""
-        self._memory[8:16] = struct.pack("=q", milliseconds * 1000)
+        """Stops the wall clock at a time."""
+        self._set(1, milliseconds * 1000)
 
     def shift(self, milliseconds: int) -> None:
-        """Lets the clock run, ahead of the true time (or behind it)."""
-        self._memory[0:8] = struct.pack("=q", milliseconds * 1000)
-        self._memory[8:16] = bytes(8)
+        """Lets the wall clock run, ahead of the true time (or behind it)."""
+        self._set(0, milliseconds * 1000)
+        self._set(1, 0)
+
+    def stop(self, milliseconds: int) -> None:
+        """Stops both clocks, the wall clock at a time."""
+        self.stand_at(milliseconds)
+        self._set(3, self._get(3) or time.monotonic_ns() // 1000 + self._get(2))
+
+    def pass_by(self, milliseconds: int) -> None:
+        """Lets so much time pass at once, for both clocks, whether they run or stand."""
+        for place in range(4):
+            if place % 2 == 0 or self._get(place):
+                self._set(place, self._get(place) + milliseconds * 1000)
+
+    def _get(self, place: int) -> int:
+        return int(struct.unpack_from("=q", self._memory, place * 8)[0])
+
+    def _set(self, place: int, microseconds: int) -> None:
+        struct.pack_into("=q", self._memory, place * 8, microseconds)
 
 
 def true_time() -> int:
