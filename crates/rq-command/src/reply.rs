@@ -4,8 +4,8 @@
 //! an endpoint. The length of every list is known before its first element.
 
 use rq_core::{
-    Counters, Dead, Delivery, Held, Holder, Id, IdText, Info, Meta, Pending, Policy, Produced,
-    Queue, Scheduled, Settled, Waiting,
+    Counters, Dead, Delivery, Held, Holder, Id, IdText, Info, Meta, Paused, Pending, Policy,
+    Produced, Queue, Scheduled, Settled, Waiting,
 };
 
 /// Where replies go.
@@ -319,6 +319,8 @@ pub struct Status {
     pub processing: u64,
     /// Connections that wait or are registered, and named consumers that hold something without one.
     pub consumers: u64,
+    /// Whether there is something beside messages to look after: dead letters, settings, a pause.
+    pub is_kept: bool,
 }
 
 impl Status {
@@ -329,13 +331,18 @@ impl Status {
             total: queue.map_or(0, Queue::len),
             processing: queue.map_or(0, Queue::delivered),
             consumers,
+            is_kept: queue.is_some_and(|queue| {
+                queue.dead_letters() > 0
+                    || queue.policy().kept
+                    || queue.paused() != Paused::default()
+            }),
         }
     }
 
     /// Whether it is to be shown unasked: a queue that only remembers producers is not.
     #[must_use]
     pub fn is_notable(&self) -> bool {
-        self.total > 0 || self.consumers > 0
+        self.total > 0 || self.consumers > 0 || self.is_kept
     }
 }
 

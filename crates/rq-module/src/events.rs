@@ -166,7 +166,7 @@ unsafe extern "C" fn on_role(
     kind: u64,
     _data: *mut c_void,
 ) {
-    if kind == u64::from(raw::REDISMODULE_EVENT_REPLROLECHANGED_NOW_MASTER) {
+    if kind == raw::REDISMODULE_EVENT_REPLROLECHANGED_NOW_MASTER {
         guard((), due::promoted);
     }
 }
