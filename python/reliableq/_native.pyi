@@ -251,7 +251,7 @@ class Embedded:
     def forked(self) -> bool:
         """Whether this process was forked from the one that made this connection."""
 
-    def queue(self, name: str, successor: object | None = None, new: tuple[int, int] = (30_000, 3)) -> Handle:
+    def queue(self, name: str, successor: object | None = None, new: tuple[int, int] = ...) -> Handle:
         """The queue of a name. In a forked child its calls go to the `successor`, where there is one. A queue that a
         push makes gets the milliseconds of lease, and the deliveries, of `new`."""
 

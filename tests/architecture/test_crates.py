@@ -17,7 +17,7 @@ OURS = {
     "rq-store": {"rq-core"},
     "rq-module": {"rq-core", "rq-command"},
     "rq-embedded": {"rq-core", "rq-command", "rq-dump", "rq-store"},
-    "rq-py": {"rq-core", "rq-dump", "rq-embedded", "rq-store"},
+    "rq-py": {"rq-command", "rq-core", "rq-dump", "rq-embedded", "rq-store"},
 }
 """The crates of this project that each of them may use."""
 

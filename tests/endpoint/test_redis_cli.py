@@ -66,8 +66,9 @@ def test_lines_are_typed(cli: Cli) -> None:
 
 def test_help_and_hints_come_from_the_table(cli: Cli) -> None:
     printed = cli(typed="help rq.pushex\nhelp @reliableq\n")
-    assert "key [PRODUCER name SEQ n] ELEMENTS count element [element ...]" in printed
-    assert "Tells how many messages a queue holds, waiting and delivered." in printed
+    assert "[FRONT] [DELAY milliseconds|AT unix-milliseconds]" in printed
+    assert "[PRODUCER name SEQ n]" in printed and "ELEMENTS count element [element ...]" in printed
+    assert "Tells how many messages a queue holds" in printed
 
 
 def test_a_queue_is_dumped_and_restored(cli: Cli, socket: Path) -> None:

@@ -12,7 +12,10 @@ from tests.support.wait import wait_until
 
 
 def size(path: Path) -> int:
-    return sum(file.stat().st_size for file in path.iterdir())
+    """Bytes of all files. Looked at anew when one was renamed or removed meanwhile."""
+    while True:
+        with contextlib.suppress(FileNotFoundError):
+            return sum(file.stat().st_size for file in list(path.iterdir()))
 
 
 def fill_and_drain(queue: reliableq.Queue) -> None:
