@@ -210,7 +210,7 @@ class ModulePlace:
         return {name: _plain(values[name]) for name in FIELDS}
 
     def names(self) -> list[str]:
-        return [key.decode() for key, _, _, _ in self.client.call("RQ.STATUS")]
+        return [key.decode() for key, total, _, _ in self.client.call("RQ.STATUS") if total > 0]
 
     # Managing.
 
