@@ -4,21 +4,16 @@
 //! effect: keeping it, telling others, waking those who wait. Pushes, pops and hand-overs are its own business, since
 //! there payloads, waiting and several queues come in.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use rq_core::{
-    Delivery, Held, Id, IdText, Moment, Nack, Paused, Pending, Queue, Receipt, Recover, Settled,
-    State, TakeOver,
+    Delivery, Id, IdText, Moment, Nack, Paused, Queue, Receipt, Recover, Settled, State, TakeOver,
 };
 
 use crate::parse::{self, Arguments, ConsumerOf, Inspect, Named, Redrive, Which, Within};
 use crate::refusal::{Code, Refusal};
 use crate::reply::{self, Sink};
 use crate::table::Verb;
-
-/// Messages that a look without an index looks at, at most.
-const LOOKED_AT: usize = 10_000;
 
 /// Room that is used again by each command.
 #[derive(Debug, Default)]
@@ -448,15 +443,7 @@ fn inspect(
         }
         (Which::Dead, _) => {
             let of = |name: &[u8]| consumer.is_none_or(|consumer| consumer == name);
-            let looked_at = if consumer.is_some() {
-                LOOKED_AT
-            } else {
-                usize::MAX
-            };
-            let rows = queue
-                .dead()
-                .take(looked_at)
-                .filter(|dead| of(dead.consumer));
+            let rows = queue.dead().filter(|dead| of(dead.consumer));
             reply::dead(sink, &window(rows, start, count));
         }
         (Which::Scheduled, _) => reply::scheduled(sink, &window(queue.due_later(), start, count)),
@@ -476,7 +463,8 @@ fn window<T>(rows: impl Iterator<Item = T>, start: i64, count: u64) -> Vec<T> {
     all.into_iter().skip(first).take(count).collect()
 }
 
-/// Rows of messages in one state between two IDs, in the order of IDs.
+/// Rows of messages in one state between two IDs, in the order of IDs. Each state is walked by its own list: what is in
+/// another state is not looked at, but what waits plainly lies among all others in the order of IDs.
 fn within(
     moment: &Moment<'_>,
     queue: &Queue,
@@ -485,22 +473,13 @@ fn within(
     (low, high): (Id, Id),
     sink: &mut impl Sink,
 ) {
-    let state = match inspect.which {
-        Which::Waiting => State::Waiting,
-        Which::Pending => State::Delivered,
-        Which::Dead => State::Dead,
-        Which::Scheduled => State::Scheduled,
-    };
-    let elapsed = |held: &Held<'_>| moment.now.saturating_sub(held.meta.last_delivery);
-    let wanted = |held: &Held<'_>| {
-        held.meta.state == state
-            && consumer.is_none_or(|name| name == held.meta.consumer)
-            && (inspect.idle == 0 || elapsed(held) >= inspect.idle)
-    };
-    let rows = queue.range(low, high, false).take(LOOKED_AT).filter(wanted);
-    let rows = window(rows, inspect.start, inspect.count);
+    let (start, count) = (inspect.start, inspect.count);
+    let between = |id: Id| low <= id && id <= high;
     match inspect.which {
         Which::Waiting => {
+            let rows = queue.range(low, high, false);
+            let rows = rows.filter(|held| held.meta.state == State::Waiting);
+            let rows = window(rows, start, count);
             let rows = rows.iter().map(|held| rq_core::Waiting {
                 id: held.id,
                 payload: held.payload,
@@ -508,34 +487,24 @@ fn within(
             reply::waiting(sink, rows);
         }
         Which::Pending => {
-            let pending = |held: &Held<'_>| elapsed(held);
-            let rows: Vec<Pending<'_>> = rows
-                .iter()
-                .map(|held| Pending {
-                    id: held.id,
-                    payload: held.payload,
-                    last_delivery: held.meta.last_delivery,
-                    elapsed: pending(held),
-                    deliveries: held.meta.deliveries,
-                })
-                .collect();
-            reply::pending(sink, rows.into_iter());
+            let rows = queue.pending_of(moment.now, consumer, inspect.idle);
+            let mut rows: Vec<_> = rows.filter(|pending| between(pending.id)).collect();
+            rows.sort_unstable_by_key(|pending| pending.id);
+            reply::pending(sink, window(rows.into_iter(), start, count).into_iter());
         }
         Which::Dead => {
-            let rows: Vec<_> = rows
-                .iter()
-                .filter_map(|held| queue.get_dead(held.id))
-                .collect();
-            reply::dead(sink, &rows);
+            let of = |name: &[u8]| consumer.is_none_or(|consumer| consumer == name);
+            let rows = queue
+                .dead()
+                .filter(|dead| between(dead.id) && of(dead.consumer));
+            let mut rows: Vec<_> = rows.collect();
+            rows.sort_unstable_by_key(|dead| dead.id);
+            reply::dead(sink, &window(rows.into_iter(), start, count));
         }
         Which::Scheduled => {
-            let ids: BTreeSet<Id> = rows.iter().map(|held| held.id).collect();
-            let mut found: Vec<_> = queue
-                .due_later()
-                .filter(|due| ids.contains(&due.id))
-                .collect();
-            found.sort_unstable_by_key(|due| due.id);
-            reply::scheduled(sink, &found);
+            let mut rows: Vec<_> = queue.due_later().filter(|due| between(due.id)).collect();
+            rows.sort_unstable_by_key(|due| due.id);
+            reply::scheduled(sink, &window(rows.into_iter(), start, count));
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::blocking;
 use crate::commands::{follow, moment};
 use crate::context::{Context, OK, bytes_of, guard};
 use crate::key::Key;
+use crate::registry;
 use crate::state::{self, STATE};
 
 /// Keys that are looked at in one round.
@@ -85,6 +86,12 @@ pub(crate) fn note_at(database: c_int, name: *mut raw::RedisModuleString, queue:
 /// The server has become a primary: all queues with due work are looked at, since their times may be ahead of its own.
 pub(crate) fn promoted() {
     with(Due::hasten);
+}
+
+/// Settings of the server have changed: all queues that are known are looked at, and whoever waits for them is asked.
+pub(crate) fn reconsider() {
+    let places = registry::places();
+    with(|due| places.into_iter().for_each(|place| due.note(0, place)));
 }
 
 /// Two databases have changed places.
@@ -188,6 +195,9 @@ fn look_at(ctx: Context, name: *mut raw::RedisModuleString) {
     };
     if let Some(value) = key.value() {
         value.looked_at.set(u64::MAX);
+        if value.queue.waiting() > 0 {
+            key.signal_ready();
+        }
     }
     expire(ctx, &mut key);
     note(&key);

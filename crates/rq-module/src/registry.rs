@@ -114,6 +114,16 @@ pub(crate) fn names(database: c_int) -> Vec<Name> {
     names
 }
 
+/// All keys that were noted, with their databases.
+pub(crate) fn places() -> Vec<(c_int, Name)> {
+    with(|registry| {
+        let databases = registry.queues.iter();
+        databases
+            .flat_map(|(&database, names)| names.iter().map(move |name| (database, name.clone())))
+            .collect()
+    })
+}
+
 /// How many connections attend to a key, and how many of these consumers have none that does.
 pub(crate) fn consumers<'a>(
     database: c_int,

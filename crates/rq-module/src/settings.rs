@@ -157,5 +157,7 @@ unsafe extern "C" fn set_default(
     let mut policy = STATE.defaults.get();
     (default.set)(&mut policy, u64::try_from(value).unwrap_or(0));
     STATE.defaults.set(policy);
+    // What it changes for queues is seen by the next round: those who wait, and what is due.
+    crate::due::reconsider();
     OK
 }

@@ -11,7 +11,7 @@ pub(super) const INSPECT: Command = Command {
     verb: Verb::Inspect,
     name: "RQ.INSPECT",
     summary: "Shows waiting, delivered, dead or scheduled messages without changing anything.",
-    complexity: "O(n) with n the messages shown, plus the pages (waiting) or the messages (the others, from the nearer end) before them; filters without an index look at a bounded number of messages",
+    complexity: "O(n) with n the messages shown, plus the pages (waiting) or the messages (the others, from the nearer end) before them; filters without an index walk over the list of that state",
     since: "0.1.0",
     access: Access::Read,
     fast: false,
