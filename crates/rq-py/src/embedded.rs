@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use rq_command::reply::Status;
 use rq_embedded::{Error, Owner, Sync};
 
 use crate::clock::Clock;
@@ -122,7 +123,7 @@ impl Embedded {
         let names = self.link.work(py, true, |state| {
             let queues = state.queues().sorted();
             // Those with dead letters or settings alone do not count, as for a server.
-            let held = queues.filter(|(_, queue)| queue.len() > 0);
+            let held = queues.filter(|(_, queue)| Status::of(Some(queue), 0).total > 0);
             Ok(held.map(|(name, _)| name.to_vec()).collect::<Vec<_>>())
         })?;
         let text = |name: Vec<u8>| String::from_utf8_lossy(&name).into_owned();
