@@ -170,6 +170,7 @@ def lone(start_server: StartServer) -> Client:
         (store((3000, 1), 1, FAR + 1), b"x"),
         (store((3000, 1), 1, 9000, due=FAR + 1), b"x"),
         (store((3000, 1), 1, 9000, drops=2), b"x"),
+        (store((3000, 1), 1, 9000, new=(1000, 3)), b"x"),
         (store((3000, 1), 2, 9000, fields=fields(token=b"t")), b"x", b"y"),
         (store((3000, 1), 1, 9000, fields=fields(expiry=FAR + 1)), b"x"),
         (store((3000, 1), 1, 9000, fields=fields(retries=1 << 32)), b"x"),

@@ -69,7 +69,7 @@ def store(
     count: int,
     time: int,
     *,
-    settings: bytes | None = None,
+    new: tuple[int, int] | None = None,
     producer: tuple[bytes, int] | None = None,
     due: int | None = None,
     front: bool = False,
@@ -77,10 +77,10 @@ def store(
     drops: int = 0,
     duplicates: int = 0,
 ) -> bytes:
-    """The head of a push with options; `fields` as `fields` makes them, a producer with its highest number."""
-    given = [settings is not None, producer is not None, due is not None, front, fields, drops, duplicates]
+    """The head of a push with options; `new` are lease and deliveries, `fields` as `fields` makes them, a producer with its highest number."""
+    given = [new is not None, producer is not None, due is not None, front, fields, drops, duplicates]
     flags = sum(1 << bit for bit, is_given in enumerate(given) if is_given)
-    out = head(STORE, 0, *first, count, time) + bytes([flags]) + (settings or b"")
+    out = head(STORE, 0, *first, count, time) + bytes([flags]) + b"".join(number(value) for value in new or ())
     if producer is not None:
         out += text(producer[0]) + number(producer[1])
     if due is not None:

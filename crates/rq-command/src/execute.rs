@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use rq_core::effect::Writer;
 use rq_core::{
     Delivery, Id, IdText, Moment, Nack, Paused, Queue, Receipt, Recover, Settled, State, TakeOver,
 };
@@ -80,7 +81,7 @@ pub fn execute(
     arguments: &(impl Arguments + ?Sized),
     moment: &Moment<'_>,
     queue: &mut Queue,
-    (room, effect): (&mut Room, &mut Vec<u8>),
+    (room, effect): (&mut Room, &mut dyn Writer),
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
     effect.clear();
@@ -204,7 +205,7 @@ fn acknowledge(
     arguments: &(impl Arguments + ?Sized),
     moment: &Moment<'_>,
     queue: &mut Queue,
-    (room, effect): (&mut Room, &mut Vec<u8>),
+    (room, effect): (&mut Room, &mut dyn Writer),
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
     let request = parse::acknowledge(arguments, &mut room.receipts)?;
@@ -225,7 +226,7 @@ fn nack(
     arguments: &(impl Arguments + ?Sized),
     moment: &Moment<'_>,
     queue: &mut Queue,
-    (room, effect): (&mut Room, &mut Vec<u8>),
+    (room, effect): (&mut Room, &mut dyn Writer),
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
     let request = parse::negative_acknowledge(arguments, &mut room.receipts)?;
@@ -253,7 +254,7 @@ fn extend(
     arguments: &(impl Arguments + ?Sized),
     moment: &Moment<'_>,
     queue: &mut Queue,
-    (room, effect): (&mut Room, &mut Vec<u8>),
+    (room, effect): (&mut Room, &mut dyn Writer),
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
     let request = parse::extend(arguments, &mut room.receipts)?;
@@ -273,7 +274,7 @@ fn delete(
     arguments: &(impl Arguments + ?Sized),
     moment: &Moment<'_>,
     queue: &mut Queue,
-    (room, effect): (&mut Room, &mut Vec<u8>),
+    (room, effect): (&mut Room, &mut dyn Writer),
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
     let named = parse::delete(arguments, &mut room.receipts)?;
@@ -290,7 +291,7 @@ fn claim(
     arguments: &(impl Arguments + ?Sized),
     moment: &Moment<'_>,
     queue: &mut Queue,
-    (room, effect): (&mut Room, &mut Vec<u8>),
+    (room, effect): (&mut Room, &mut dyn Writer),
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
     let request = parse::claim(arguments, &mut room.receipts)?;
@@ -317,7 +318,7 @@ fn recover(
     arguments: &(impl Arguments + ?Sized),
     moment: &Moment<'_>,
     queue: &mut Queue,
-    effect: &mut Vec<u8>,
+    effect: &mut dyn Writer,
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
     let request = parse::recover(arguments)?;
@@ -347,7 +348,7 @@ fn take_over(
     queue: &mut Queue,
     taken: &TakeOver<'_>,
     with_meta: bool,
-    effect: &mut Vec<u8>,
+    effect: &mut dyn Writer,
     sink: &mut impl Sink,
 ) {
     let (key, mut id_text) = (arguments.get(1), IdText::default());
@@ -363,7 +364,7 @@ fn redrive(
     arguments: &(impl Arguments + ?Sized),
     moment: &Moment<'_>,
     queue: &mut Queue,
-    (room, effect): (&mut Room, &mut Vec<u8>),
+    (room, effect): (&mut Room, &mut dyn Writer),
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
     let request = parse::redrive(arguments, &mut room.receipts)?;
@@ -383,7 +384,7 @@ fn redrive(
 fn setup(
     arguments: &(impl Arguments + ?Sized),
     queue: &mut Queue,
-    effect: &mut Vec<u8>,
+    effect: &mut dyn Writer,
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
     let change = parse::setup(arguments)?;
@@ -402,7 +403,7 @@ fn consumer(
     arguments: &(impl Arguments + ?Sized),
     moment: &Moment<'_>,
     queue: &mut Queue,
-    effect: &mut Vec<u8>,
+    effect: &mut dyn Writer,
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
     match parse::consumer(arguments)? {

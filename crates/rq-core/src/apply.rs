@@ -155,6 +155,10 @@ impl Queue {
             stored.due.is_none_or(|due| due < TIME_END),
             "its time is out of range",
         )?;
+        ensure(
+            stored.new.is_none() || self.may_get_settings(),
+            "settings of a queue that is there already",
+        )?;
         ensure(stored.drops <= self.waiting(), "it drops more than waits")?;
         let sum = self.counters.duplicates.checked_add(stored.duplicates);
         ensure(sum.is_some(), "a count that is out of range")?;

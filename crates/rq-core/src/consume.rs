@@ -1,6 +1,6 @@
 //! Delivering: pop, recover, claim.
 
-use crate::effect::{self, Again};
+use crate::effect::{self, Again, Writer};
 use crate::group::Manner;
 use crate::id::Id;
 use crate::outcome::Delivery;
@@ -139,7 +139,7 @@ impl Queue {
         &mut self,
         moment: &Moment<'_>,
         pop: &Pop<'_>,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
         mut visit: impl FnMut(Delivery<'_>),
     ) -> u64 {
         effect.clear();
@@ -269,7 +269,7 @@ impl Queue {
         &mut self,
         moment: &Moment<'_>,
         recover: &Recover<'_>,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
         visit: impl FnMut(Delivery<'_>),
     ) -> u64 {
         let taken = self.recoverable(moment, recover);
@@ -312,7 +312,7 @@ impl Queue {
         moment: &Moment<'_>,
         claim: (&[u8], u64, Option<u64>),
         receipts: impl Iterator<Item = Receipt>,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
         visit: impl FnMut(Delivery<'_>),
     ) -> u64 {
         let taken = self.claimable(moment, claim, receipts);
@@ -324,7 +324,7 @@ impl Queue {
         &mut self,
         moment: &Moment<'_>,
         taken: &TakeOver<'_>,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
         mut visit: impl FnMut(Delivery<'_>),
     ) -> u64 {
         effect.clear();

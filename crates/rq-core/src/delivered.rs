@@ -21,6 +21,10 @@ const PASSED: usize = 1 << 16;
 /// In place of a length: none of its own.
 const OTHER: u64 = u64::MAX;
 
+/// The list for leases of a length, and the length.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Class(usize, u64);
+
 #[derive(Debug, Clone, Copy)]
 struct List {
     /// Milliseconds of the leases.
@@ -63,13 +67,9 @@ impl Default for Delivered {
 }
 
 impl Delivered {
-    /// The same without records, as a new one is, but with the lists' memory.
-    pub(crate) fn renewed(mut self) -> Self {
+    /// Has no list for any length again. There must be no records.
+    pub(crate) fn renew(&mut self) {
         self.leased.clear();
-        Self {
-            leased: self.leased,
-            ..Self::default()
-        }
     }
 
     pub(crate) fn count(&self) -> u64 {
@@ -94,10 +94,21 @@ impl Delivered {
         }
     }
 
-    /// The list for leases of a length.
-    fn class(&mut self, length: u64) -> usize {
+    /// The list for leases of a length, 0 for those without end. It is good as long as nothing is taken out.
+    pub(crate) fn class(&mut self, length: u64) -> Class {
+        Class(self.list_of(length), length)
+    }
+
+    fn list_of(&mut self, length: u64) -> usize {
         if length == 0 {
             return ENDLESS;
+        }
+        // Mostly there is one length.
+        if let Some(List { length: own, .. }) = self.leased.first()
+            && *own == length
+            && length != OTHER
+        {
+            return 1;
         }
         let own = self.leased.len().min(OTHERS - 1);
         let lists = self.leased.iter().take(own);
@@ -120,29 +131,34 @@ impl Delivered {
 
     // ---- changing ----
 
-    /// Stores a record of a delivery with a lease, 0 for one without end, at the tail.
-    pub(crate) fn push(&mut self, records: &mut Records, record: Record, lease: u64) -> u32 {
+    /// Stores a record of a delivery at the tail of a list.
+    pub(crate) fn push(&mut self, records: &mut Records, mut record: Record, class: Class) -> u32 {
+        let tail = self.list(class.0).map_or(NIL, |list| list.tail);
+        record.link_behind(tail, class.0);
         let number = records.insert(record);
-        self.append(records, number, lease);
+        self.linked(records, number, record.time(), class);
         number
     }
 
-    /// Puts a stored record at the tail.
-    pub(crate) fn append(&mut self, records: &mut Records, number: u32, lease: u64) {
-        let class = self.class(lease);
+    /// Puts a stored record at the tail of a list.
+    pub(crate) fn append(&mut self, records: &mut Records, number: u32, class: Class) {
+        let tail = self.list(class.0).map_or(NIL, |list| list.tail);
+        if let Some(record) = records.get_mut(number) {
+            record.link_behind(tail, class.0);
+            let time = record.time();
+            self.linked(records, number, time, class);
+        }
+    }
+
+    /// A record, delivered at a time, was linked behind the tail of a list.
+    fn linked(&mut self, records: &mut Records, number: u32, time: u64, class: Class) {
+        let Class(class, lease) = class;
         self.count += 1;
         let Some(list) = self.list_mut(class) else {
             return;
         };
         list.count += 1;
-        let (tail, mut time) = (list.tail, 0);
-        if let Some(record) = records.get_mut(number) {
-            (record.previous, record.next) = (tail, NIL);
-            record.set_class(class);
-            record.set(EXTENDED, false);
-            time = record.time();
-        }
-        match records.get_mut(tail) {
+        match records.get_mut(list.tail) {
             Some(record) => record.next = number,
             None => list.head = number,
         }

@@ -48,8 +48,8 @@ pub(crate) struct Storing<'a> {
     /// The new messages; none when a token was known, whose message is `first` then.
     pub(crate) pushed: Pushed,
     pub(crate) time: u64,
-    /// Settings of a new queue.
-    pub(crate) policy: Option<Policy>,
+    /// Lease and deliveries of a new queue.
+    pub(crate) new: Option<(u64, u32)>,
     /// Who pushed, and the number of the last element.
     pub(crate) producer: Option<(&'a [u8], u64)>,
     /// They wait until then.
@@ -67,7 +67,7 @@ impl Storing<'_> {
         Self {
             pushed,
             time: 0,
-            policy: None,
+            new: None,
             producer: None,
             due: None,
             front: false,
@@ -184,9 +184,62 @@ pub fn floor(id: Id) -> Vec<u8> {
 
 // ---- writing ----
 
+/// Where an operation writes what it changed.
+pub trait Writer {
+    /// Forgets what was written.
+    fn clear(&mut self);
+    /// Whether nothing was written: nothing changed.
+    fn is_empty(&self) -> bool;
+    /// Where the bytes of an effect go, in place of others; none where nobody reads them.
+    fn begin(&mut self) -> Option<&mut Vec<u8>>;
+}
+
+impl Writer for Vec<u8> {
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn begin(&mut self) -> Option<&mut Vec<u8>> {
+        self.clear();
+        Some(self)
+    }
+}
+
+/// For queues that nobody keeps: whether there is an effect, without its bytes.
+#[derive(Debug, Default)]
+pub struct Unread {
+    changed: bool,
+}
+
+impl Writer for Unread {
+    fn clear(&mut self) {
+        self.changed = false;
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.changed
+    }
+
+    fn begin(&mut self) -> Option<&mut Vec<u8>> {
+        self.changed = true;
+        None
+    }
+}
+
 pub(crate) fn begin(out: &mut Vec<u8>, kind: u8) {
     out.clear();
     out.extend_from_slice(&[VERSION, kind]);
+}
+
+/// Begins an effect, where it is read.
+fn begin_in(effect: &mut dyn Writer, kind: u8) -> Option<&mut Vec<u8>> {
+    let out = effect.begin()?;
+    begin(out, kind);
+    Some(out)
 }
 
 pub(crate) fn put_id(out: &mut Vec<u8>, id: Id) {
@@ -214,8 +267,10 @@ fn put_ids(out: &mut Vec<u8>, ids: &[Id]) {
     }
 }
 
-pub(crate) fn put_push(out: &mut Vec<u8>, pushed: &Pushed) {
-    begin(out, PUSH);
+pub(crate) fn put_push(effect: &mut dyn Writer, pushed: &Pushed) {
+    let Some(out) = begin_in(effect, PUSH) else {
+        return;
+    };
     put_pushed(out, pushed);
 }
 
@@ -225,7 +280,7 @@ fn put_pushed(out: &mut Vec<u8>, pushed: &Pushed) {
     varint::put(out, pushed.count);
 }
 
-const WITH_POLICY: u8 = 1;
+const WITH_NEW: u8 = 1;
 const WITH_PRODUCER: u8 = 2;
 const WITH_DUE: u8 = 4;
 const IN_FRONT: u8 = 8;
@@ -237,12 +292,30 @@ fn flag(holds: bool, flag: u8) -> u8 {
     if holds { flag } else { 0 }
 }
 
-pub(crate) fn put_store(out: &mut Vec<u8>, stored: &Storing<'_>) {
-    begin(out, STORE);
+/// A push without options that makes a queue with settings.
+pub(crate) fn put_push_new(effect: &mut dyn Writer, pushed: &Pushed, time: u64, new: (u64, u32)) {
+    let Some(out) = begin_in(effect, STORE) else {
+        return;
+    };
+    put_pushed(out, pushed);
+    varint::put(out, time);
+    out.push(WITH_NEW);
+    put_new(out, new);
+}
+
+fn put_new(out: &mut Vec<u8>, (lease, deliveries): (u64, u32)) {
+    varint::put(out, lease);
+    varint::put(out, deliveries.into());
+}
+
+pub(crate) fn put_store(effect: &mut dyn Writer, stored: &Storing<'_>) {
+    let Some(out) = begin_in(effect, STORE) else {
+        return;
+    };
     put_pushed(out, &stored.pushed);
     varint::put(out, stored.time);
     out.push(
-        flag(stored.policy.is_some(), WITH_POLICY)
+        flag(stored.new.is_some(), WITH_NEW)
             | flag(stored.producer.is_some(), WITH_PRODUCER)
             | flag(stored.due.is_some(), WITH_DUE)
             | flag(stored.front, IN_FRONT)
@@ -250,8 +323,8 @@ pub(crate) fn put_store(out: &mut Vec<u8>, stored: &Storing<'_>) {
             | flag(stored.drops > 0, WITH_DROPS)
             | flag(stored.duplicates > 0, WITH_DUPLICATES),
     );
-    if let Some(policy) = &stored.policy {
-        policy.put(out);
+    if let Some(new) = stored.new {
+        put_new(out, new);
     }
     if let Some((name, highest)) = stored.producer {
         put_text(out, name);
@@ -268,27 +341,33 @@ pub(crate) fn put_store(out: &mut Vec<u8>, stored: &Storing<'_>) {
     }
 }
 
-pub(crate) fn put_duplicates(out: &mut Vec<u8>, count: u64) {
-    begin(out, DUPLICATES);
+pub(crate) fn put_duplicates(effect: &mut dyn Writer, count: u64) {
+    let Some(out) = begin_in(effect, DUPLICATES) else {
+        return;
+    };
     varint::put(out, count);
 }
 
 pub(crate) fn put_forget<'a>(
-    out: &mut Vec<u8>,
+    effect: &mut dyn Writer,
     tokens: bool,
     names: impl Iterator<Item = &'a [u8]>,
 ) {
-    begin(out, if tokens { FORGET_TOKENS } else { FORGET });
+    let Some(out) = begin_in(effect, if tokens { FORGET_TOKENS } else { FORGET }) else {
+        return;
+    };
     names.for_each(|name| put_text(out, name));
 }
 
 const NO_ACK: u8 = 1;
 const PREFETCHED: u8 = 2;
 
-pub(crate) fn put_deliver(out: &mut Vec<u8>, manner: &Manner<'_>, first: Id, count: u64) {
+pub(crate) fn put_deliver(effect: &mut dyn Writer, manner: &Manner<'_>, first: Id, count: u64) {
     let plain =
         manner.lease == 0 && manner.consumer.is_empty() && !manner.no_ack && !manner.prefetched;
-    begin(out, if plain { DELIVER } else { TAKE });
+    let Some(out) = begin_in(effect, if plain { DELIVER } else { TAKE }) else {
+        return;
+    };
     varint::put(out, manner.time);
     put_id(out, first);
     varint::put(out, count);
@@ -299,19 +378,25 @@ pub(crate) fn put_deliver(out: &mut Vec<u8>, manner: &Manner<'_>, first: Id, cou
     }
 }
 
-pub(crate) fn put_acknowledge(out: &mut Vec<u8>, ids: &[Id]) {
-    begin(out, ACKNOWLEDGE);
+pub(crate) fn put_acknowledge(effect: &mut dyn Writer, ids: &[Id]) {
+    let Some(out) = begin_in(effect, ACKNOWLEDGE) else {
+        return;
+    };
     put_ids(out, ids);
 }
 
-pub(crate) fn put_acknowledge_at(out: &mut Vec<u8>, time: u64, ids: &[Id]) {
-    begin(out, ACKNOWLEDGE_AT);
+pub(crate) fn put_acknowledge_at(effect: &mut dyn Writer, time: u64, ids: &[Id]) {
+    let Some(out) = begin_in(effect, ACKNOWLEDGE_AT) else {
+        return;
+    };
     varint::put(out, time);
     put_ids(out, ids);
 }
 
-pub(crate) fn put_again(out: &mut Vec<u8>, again: &Again<'_>, entries: &[(Id, bool)]) {
-    begin(out, AGAIN);
+pub(crate) fn put_again(effect: &mut dyn Writer, again: &Again<'_>, entries: &[(Id, bool)]) {
+    let Some(out) = begin_in(effect, AGAIN) else {
+        return;
+    };
     varint::put(out, again.time);
     out.push(again.cause.number());
     varint::put(out, again.lease);
@@ -324,8 +409,14 @@ pub(crate) fn put_again(out: &mut Vec<u8>, again: &Again<'_>, entries: &[(Id, bo
     }
 }
 
-pub(crate) fn put_returned(out: &mut Vec<u8>, returned: &Returned<'_>, entries: &[(Id, Fate)]) {
-    begin(out, RETURN);
+pub(crate) fn put_returned(
+    effect: &mut dyn Writer,
+    returned: &Returned<'_>,
+    entries: &[(Id, Fate)],
+) {
+    let Some(out) = begin_in(effect, RETURN) else {
+        return;
+    };
     varint::put(out, returned.time);
     out.push(returned.cause.number());
     out.push(u8::from(returned.silent));
@@ -343,57 +434,75 @@ pub(crate) fn put_returned(out: &mut Vec<u8>, returned: &Returned<'_>, entries: 
     }
 }
 
-pub(crate) fn put_extend(out: &mut Vec<u8>, deadline: u64, start: bool, ids: &[Id]) {
-    begin(out, EXTEND);
+pub(crate) fn put_extend(effect: &mut dyn Writer, deadline: u64, start: bool, ids: &[Id]) {
+    let Some(out) = begin_in(effect, EXTEND) else {
+        return;
+    };
     varint::put(out, deadline);
     out.push(u8::from(start));
     put_ids(out, ids);
 }
 
-pub(crate) fn put_remove(out: &mut Vec<u8>, time: u64, expired: bool, ids: &[Id]) {
-    begin(out, REMOVE);
+pub(crate) fn put_remove(effect: &mut dyn Writer, time: u64, expired: bool, ids: &[Id]) {
+    let Some(out) = begin_in(effect, REMOVE) else {
+        return;
+    };
     varint::put(out, time);
     out.push(u8::from(expired));
     put_ids(out, ids);
 }
 
-pub(crate) fn put_due(out: &mut Vec<u8>, time: u64, count: u64) {
-    begin(out, DUE);
+pub(crate) fn put_due(effect: &mut dyn Writer, time: u64, count: u64) {
+    let Some(out) = begin_in(effect, DUE) else {
+        return;
+    };
     varint::put(out, time);
     varint::put(out, count);
 }
 
-pub(crate) fn put_expired(out: &mut Vec<u8>, time: u64, ids: &[Id]) {
-    begin(out, EXPIRE);
+pub(crate) fn put_expired(effect: &mut dyn Writer, time: u64, ids: &[Id]) {
+    let Some(out) = begin_in(effect, EXPIRE) else {
+        return;
+    };
     varint::put(out, time);
     put_ids(out, ids);
 }
 
-pub(crate) fn put_redrive(out: &mut Vec<u8>, time: u64, ids: &[Id]) {
-    begin(out, REDRIVE);
+pub(crate) fn put_redrive(effect: &mut dyn Writer, time: u64, ids: &[Id]) {
+    let Some(out) = begin_in(effect, REDRIVE) else {
+        return;
+    };
     varint::put(out, time);
     put_ids(out, ids);
 }
 
-pub(crate) fn put_flush(out: &mut Vec<u8>, time: u64, dead: bool) {
-    begin(out, FLUSH);
+pub(crate) fn put_flush(effect: &mut dyn Writer, time: u64, dead: bool) {
+    let Some(out) = begin_in(effect, FLUSH) else {
+        return;
+    };
     varint::put(out, time);
     out.push(u8::from(dead));
 }
 
-pub(crate) fn put_trim(out: &mut Vec<u8>, time: u64, count: u64) {
-    begin(out, TRIM);
+pub(crate) fn put_trim(effect: &mut dyn Writer, time: u64, count: u64) {
+    let Some(out) = begin_in(effect, TRIM) else {
+        return;
+    };
     varint::put(out, time);
     varint::put(out, count);
 }
 
-pub(crate) fn put_policy(out: &mut Vec<u8>, policy: &Policy) {
-    begin(out, SETUP);
+pub(crate) fn put_policy(effect: &mut dyn Writer, policy: &Policy) {
+    let Some(out) = begin_in(effect, SETUP) else {
+        return;
+    };
     policy.put(out);
 }
 
-pub(crate) fn put_paused(out: &mut Vec<u8>, paused: Paused) {
-    begin(out, PAUSE);
+pub(crate) fn put_paused(effect: &mut dyn Writer, paused: Paused) {
+    let Some(out) = begin_in(effect, PAUSE) else {
+        return;
+    };
     out.push(paused_byte(paused));
 }
 
@@ -508,8 +617,8 @@ fn read_store<'a>(reader: &mut Reader<'a>) -> Result<Storing<'a>, Error> {
     }
     let has = |flag: u8| flags & flag != 0;
     stored.front = has(IN_FRONT);
-    if has(WITH_POLICY) {
-        stored.policy = Some(Policy::read(reader)?);
+    if has(WITH_NEW) {
+        stored.new = Some(read_new(reader)?);
     }
     if has(WITH_PRODUCER) {
         stored.producer = Some((read_text(reader)?, reader.number()?));
@@ -532,6 +641,14 @@ fn read_store<'a>(reader: &mut Reader<'a>) -> Result<Storing<'a>, Error> {
         }
     }
     Ok(stored)
+}
+
+fn read_new(reader: &mut Reader<'_>) -> Result<(u64, u32), Error> {
+    let (lease, deliveries) = (reader.number()?, u32::try_from(reader.number()?));
+    match deliveries {
+        Ok(deliveries) if lease < Id::MILLISECONDS_END => Ok((lease, deliveries)),
+        _ => Err(Error::BadEffect("a setting that is out of range")),
+    }
 }
 
 fn read_deliver<'a>(reader: &mut Reader<'a>, with_options: bool) -> Result<Effect<'a>, Error> {

@@ -1,6 +1,6 @@
 //! Due work: one question, and one bounded step.
 
-use crate::effect::{self, Returned};
+use crate::effect::{self, Returned, Writer};
 use crate::group::Fate;
 use crate::id::Id;
 use crate::policy::Policy;
@@ -68,7 +68,7 @@ impl Queue {
 
     /// Does what is due by now, of one kind and at most `limit` of it; whether it did something. To be called until it did
     /// nothing: what falls due comes first, then leases that ended, times to live, dead letters, what is remembered.
-    pub fn expire(&mut self, moment: &Moment<'_>, limit: usize, effect: &mut Vec<u8>) -> bool {
+    pub fn expire(&mut self, moment: &Moment<'_>, limit: usize, effect: &mut dyn Writer) -> bool {
         effect.clear();
         // Also when nothing is due: a queue whose time is ahead goes on from when this was noticed.
         let time = self.advance(moment.now);
@@ -91,7 +91,7 @@ impl Queue {
         !effect.is_empty()
     }
 
-    fn due_by(&mut self, time: u64, limit: usize, effect: &mut Vec<u8>) {
+    fn due_by(&mut self, time: u64, limit: usize, effect: &mut dyn Writer) {
         let count = self.group.fallen_due(&self.store, time, limit);
         if count > 0 {
             effect::put_due(effect, time, count);
@@ -105,7 +105,7 @@ impl Queue {
         self.group.fall_due(&mut self.store, count);
     }
 
-    fn leases_by(&mut self, moment: &Moment<'_>, time: u64, limit: usize, effect: &mut Vec<u8>) {
+    fn leases_by(&mut self, moment: &Moment<'_>, time: u64, limit: usize, effect: &mut dyn Writer) {
         let group = &mut self.group;
         let ordinals = group.delivered.due(&group.records, time, limit);
         if ordinals.is_empty() {
@@ -128,7 +128,7 @@ impl Queue {
         self.return_all(&returned, &entries);
     }
 
-    fn lives_by(&mut self, time: u64, limit: usize, effect: &mut Vec<u8>) {
+    fn lives_by(&mut self, time: u64, limit: usize, effect: &mut dyn Writer) {
         let over = self
             .group
             .expiring
@@ -170,7 +170,13 @@ impl Queue {
         }
     }
 
-    fn letters_by(&mut self, moment: &Moment<'_>, time: u64, limit: usize, effect: &mut Vec<u8>) {
+    fn letters_by(
+        &mut self,
+        moment: &Moment<'_>,
+        time: u64,
+        limit: usize,
+        effect: &mut dyn Writer,
+    ) {
         let policy = self.policy.over(moment.defaults);
         let letters = &self.group.letters;
         let extra = match policy.dead_max {
@@ -189,7 +195,7 @@ impl Queue {
         }
     }
 
-    fn names_by(&mut self, time: u64, limit: usize, effect: &mut Vec<u8>) {
+    fn names_by(&mut self, time: u64, limit: usize, effect: &mut dyn Writer) {
         let window = self.policy.dedup;
         let names = self.producers.due(time, window).take(limit);
         let due: Vec<Box<[u8]>> = names.map(Into::into).collect();

@@ -12,7 +12,7 @@
 
 use crate::consumer::Consumers;
 use crate::dead::{Letter, Letters};
-use crate::delivered::Delivered;
+use crate::delivered::{Class, Delivered};
 use crate::id::Id;
 use crate::index::Index;
 use crate::invariants::ensure;
@@ -93,15 +93,14 @@ fn is_good(store: &Store, records: &Records, ordinal: u64, redriven: bool) -> bo
 }
 
 impl Group {
-    /// Makes a group without messages as a new one is.
+    /// Makes a group without messages as a new one is. All that is in it then are pairs that were left behind.
     pub(crate) fn renew(&mut self) {
-        let records = std::mem::take(&mut self.records).renewed();
-        let delivered = std::mem::take(&mut self.delivered).renewed();
-        *self = Self {
-            records,
-            delivered,
-            ..Self::default()
-        };
+        if self.stale > 0 {
+            (self.schedule, self.stale) = (Index::default(), 0);
+        }
+        self.delivered.renew();
+        (self.cursor, self.settled) = (0, Id::default());
+        (self.pop_hint, self.settle_hint) = (Hint::default(), Hint::default());
     }
 
     pub(crate) fn waiting(&self) -> u64 {
@@ -205,8 +204,7 @@ impl Group {
         }
     }
 
-    /// Delivers waiting messages in their order, up to `count`, as long as `wanted` says so of each before. Those that are
-    /// let go at once are shown to `leave`, too. Tells how many.
+    /// Delivers waiting messages in their order, up to `count`, as long as `wanted` says so of each before, and tells how many.
     pub(crate) fn deliver(
         &mut self,
         store: &mut Store,
@@ -215,64 +213,100 @@ impl Group {
         mut wanted: impl FnMut(&Stored<'_>) -> bool,
         mut visit: impl FnMut(&Stored<'_>, &Record),
     ) -> u64 {
-        let (mut done, mut previous, mut plain) = (0, None, None);
-        while done < count {
-            let next = if self.lanes.live() == 0 {
-                plain = match plain.take() {
-                    Some(place) => store.plain_from(place),
-                    None => self.next_plain(store),
-                };
-                plain.map(Next::Plain)
+        let manner = (manner, self.delivered.class(manner.lease));
+        let (mut done, mut goes_on) = (0, true);
+        while goes_on && done < count {
+            // One by one only where that is needed.
+            if self.lanes.live() > 0 || manner.0.no_ack {
+                goes_on = self.deliver_next(store, manner, &mut wanted, &mut visit);
+                done += u64::from(goes_on);
             } else {
-                self.next(store)
-            };
-            let Some(next) = next else {
-                break;
-            };
-            let place = match next {
-                Next::Plain(place) => Some(place),
-                Next::Lane(_, _, ordinal) => store.at(ordinal, &mut self.pop_hint),
-            };
-            let Some(place) = place else {
-                break;
-            };
-            let Some(message) = store.get_after(place, previous) else {
-                break;
-            };
-            if !wanted(&message) {
-                break;
-            }
-            let first = !is_record(message.record);
-            if first && !message.prefix.is_empty() {
-                self.forget_expiry(&message);
-            }
-            let record = self.next_record(&message, manner);
-            visit(&message, &record);
-            match next {
-                Next::Plain(_) => {
-                    self.cursor = message.ordinal + 1;
-                    self.plain -= 1;
-                }
-                Next::Lane(priority, part, _) => self.lanes.take(priority, part),
-            }
-            let (id, number) = (message.id, message.record);
-            done += 1;
-            if manner.no_ack {
-                if !first {
-                    self.drop_record(store, number);
-                }
-                self.settle(store, place, id);
-                (previous, plain) = (None, None);
-                continue;
-            }
-            previous = Some((place, id));
-            self.hold(store, place, number, record, manner);
-            plain = plain.and_then(|place| store.after(place));
-            if plain.is_none() && self.lanes.live() == 0 && matches!(next, Next::Plain(_)) {
-                break;
+                let delivered;
+                (delivered, goes_on) =
+                    self.deliver_plain(store, count - done, manner, &mut wanted, &mut visit);
+                done += delivered;
             }
         }
         done
+    }
+
+    /// Delivers plain messages of one page, as [`Group::deliver`] does, when nothing else waits; how many, and whether to
+    /// go on.
+    fn deliver_plain(
+        &mut self,
+        store: &mut Store,
+        most: u64,
+        (manner, class): (&Manner<'_>, Class),
+        wanted: &mut impl FnMut(&Stored<'_>) -> bool,
+        visit: &mut impl FnMut(&Stored<'_>, &Record),
+    ) -> (u64, bool) {
+        let Some(place) = self.next_plain(store) else {
+            return (0, false);
+        };
+        let (mut done, mut goes_on) = (0, true);
+        store.enlist(place, |message| {
+            goes_on = done < most && wanted(message);
+            if !goes_on {
+                return None;
+            }
+            if !message.prefix.is_empty() {
+                self.forget_expiry(message);
+            }
+            let mut record = Record::new(message.ordinal, manner.time, 1, 0);
+            record.set(PREFETCHED, manner.prefetched);
+            visit(message, &record);
+            let number = self.delivered.push(&mut self.records, record, class);
+            self.take(number, manner);
+            self.cursor = message.ordinal + 1;
+            done += 1;
+            Some(number)
+        });
+        self.plain -= done;
+        (done, goes_on)
+    }
+
+    /// Delivers the next message, if there is one and it is wanted; whether it did.
+    fn deliver_next(
+        &mut self,
+        store: &mut Store,
+        (manner, class): (&Manner<'_>, Class),
+        wanted: &mut impl FnMut(&Stored<'_>) -> bool,
+        visit: &mut impl FnMut(&Stored<'_>, &Record),
+    ) -> bool {
+        let Some(next) = self.next(store) else {
+            return false;
+        };
+        let place = match next {
+            Next::Plain(place) => Some(place),
+            Next::Lane(_, _, ordinal) => store.at(ordinal, &mut self.pop_hint),
+        };
+        let message = place.and_then(|place| Some((place, store.get(place)?)));
+        let Some((place, message)) = message.filter(|(_, message)| wanted(message)) else {
+            return false;
+        };
+        let first = !is_record(message.record);
+        if first && !message.prefix.is_empty() {
+            self.forget_expiry(&message);
+        }
+        let record = self.next_record(&message, manner);
+        visit(&message, &record);
+        match next {
+            Next::Plain(_) => {
+                self.cursor = message.ordinal + 1;
+                self.plain -= 1;
+            }
+            Next::Lane(priority, part, _) => self.lanes.take(priority, part),
+        }
+        let (id, number) = (message.id, message.record);
+        if manner.no_ack {
+            if !first {
+                self.drop_record(store, number);
+            }
+            self.settle(store, place, id);
+        } else {
+            self.hold(store, place, number, record, (manner, class));
+        }
+        true
     }
 
     /// The record of a message as it is after its next delivery.
@@ -295,21 +329,25 @@ impl Group {
         place: Place,
         number: u32,
         record: Record,
-        manner: &Manner<'_>,
+        (manner, class): (&Manner<'_>, Class),
     ) {
         let number = match self.records.get_mut(number) {
             Some(known) => {
                 *known = record;
-                self.delivered
-                    .append(&mut self.records, number, manner.lease);
+                self.delivered.append(&mut self.records, number, class);
                 number
             }
             None => {
-                let number = self.delivered.push(&mut self.records, record, manner.lease);
+                let number = self.delivered.push(&mut self.records, record, class);
                 store.set_record(place, number);
                 number
             }
         };
+        self.take(number, manner);
+    }
+
+    /// Notes who holds a message.
+    fn take(&mut self, number: u32, manner: &Manner<'_>) {
         if !manner.consumer.is_empty() {
             self.consumers
                 .take(&mut self.records, number, manner.consumer, manner.time);
@@ -332,7 +370,8 @@ impl Group {
         if let Some(message) = store.get(place) {
             let record = self.next_record(&message, manner);
             visit(&message, &record);
-            self.hold(store, place, number, record, manner);
+            let class = self.delivered.class(manner.lease);
+            self.hold(store, place, number, record, (manner, class));
         }
     }
 
@@ -359,9 +398,9 @@ impl Group {
     pub(crate) fn held(&mut self, store: &Store, id: Id) -> Option<(Place, u32)> {
         let place = store.find(id, &mut self.settle_hint)?;
         let number = store.record(place);
-        let held = is_record(number)
-            && (self.records.get(number)).is_some_and(|record| record.place == Standing::Delivered);
-        held.then_some((place, number))
+        // Marks are no numbers of records.
+        let record = self.records.get(number)?;
+        (record.place == Standing::Delivered).then_some((place, number))
     }
 
     /// The place of a message, whatever its state.
@@ -659,7 +698,8 @@ impl Group {
             return;
         };
         self.unexpire(store, place);
-        let number = self.delivered.push(&mut self.records, record, lease);
+        let class = self.delivered.class(lease);
+        let number = self.delivered.push(&mut self.records, record, class);
         store.set_record(place, number);
         if let Some(deadline) = deadline {
             self.delivered.extend(&mut self.records, number, deadline);

@@ -1,6 +1,6 @@
 //! Managing: settings, pausing, dead letters, consumers, flushing.
 
-use crate::effect::{self, Returned};
+use crate::effect::{self, Returned, Writer};
 use crate::group::Fate;
 use crate::id::Id;
 use crate::outcome::{Paused, State};
@@ -11,7 +11,7 @@ use crate::settle::Cause;
 
 impl Queue {
     /// Changes settings.
-    pub fn setup(&mut self, change: &Change, effect: &mut Vec<u8>) {
+    pub fn setup(&mut self, change: &Change, effect: &mut dyn Writer) {
         effect.clear();
         let policy = change.applied(&self.policy);
         if policy != self.policy {
@@ -21,7 +21,7 @@ impl Queue {
     }
 
     /// Refuses pushes, pops or both from now on, or lets them go on.
-    pub fn pause(&mut self, which: Paused, paused: bool, effect: &mut Vec<u8>) {
+    pub fn pause(&mut self, which: Paused, paused: bool, effect: &mut dyn Writer) {
         effect.clear();
         let now = Paused {
             push: if which.push { paused } else { self.paused.push },
@@ -41,7 +41,7 @@ impl Queue {
         which: Option<&[Receipt]>,
         count: u64,
         done: &mut Vec<Id>,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
     ) {
         effect.clear();
         done.clear();
@@ -79,7 +79,7 @@ impl Queue {
     }
 
     /// Lets go of all messages, or of all dead ones; how many.
-    pub fn flush(&mut self, now: u64, dead: bool, effect: &mut Vec<u8>) -> u64 {
+    pub fn flush(&mut self, now: u64, dead: bool, effect: &mut dyn Writer) -> u64 {
         effect.clear();
         let count = if dead {
             self.dead_letters()
@@ -113,7 +113,7 @@ impl Queue {
     }
 
     /// Returns what a consumer holds, no failure counted; how many messages.
-    pub fn delete_consumer(&mut self, now: u64, consumer: &[u8], effect: &mut Vec<u8>) -> u64 {
+    pub fn delete_consumer(&mut self, now: u64, consumer: &[u8], effect: &mut dyn Writer) -> u64 {
         effect.clear();
         let group = &self.group;
         let numbers = group.consumers.records(&group.records, consumer);

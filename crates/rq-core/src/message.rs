@@ -61,6 +61,12 @@ impl<'a> Headers<'a> {
         Self(encoded)
     }
 
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// How many pairs there are.
     #[must_use]
     pub fn count(&self) -> usize {
@@ -97,7 +103,7 @@ impl<'a> Fields<'a> {
             && self.expiry == 0
             && self.retries.is_none()
             && self.token.is_none()
-            && self.headers.0.is_empty()
+            && self.headers.is_empty()
     }
 
     /// Writes the prefix; nothing for none.
@@ -111,7 +117,7 @@ impl<'a> Fields<'a> {
                 | flag(self.expiry > 0, EXPIRY)
                 | flag(self.retries.is_some(), RETRIES)
                 | flag(self.token.is_some(), TOKEN)
-                | flag(!self.headers.0.is_empty(), HEADERS),
+                | flag(!self.headers.is_empty(), HEADERS),
         );
         if self.priority > 0 {
             out.push(self.priority);

@@ -5,13 +5,15 @@ use crate::id::Id;
 use crate::message::Fields;
 
 /// The outcome of a push by a producer: elements stored before, then elements stored now.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Produced {
     /// For each element that was stored before its ID, where it was in the producer's latest
     /// push.
     pub known: Vec<Option<Id>>,
     /// The elements behind those, where there are any.
     pub pushed: Option<Pushed>,
+    /// Messages that were dropped to make room.
+    pub dropped: u64,
 }
 
 impl Produced {

@@ -102,6 +102,15 @@ impl Policy {
         kept: false,
     };
 
+    /// That of a queue which a push made: lease and deliveries.
+    pub(crate) fn of_new((lease, deliveries): (u64, u32)) -> Policy {
+        Policy {
+            lease,
+            deliveries,
+            ..Policy::NONE
+        }
+    }
+
     /// These settings, and those of `defaults` where there are none.
     #[must_use]
     pub fn over(&self, defaults: &Policy) -> Policy {

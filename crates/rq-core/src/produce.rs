@@ -1,6 +1,6 @@
 //! Pushing: plain, with options, by numbered producers, under caps.
 
-use crate::effect::{self, Storing};
+use crate::effect::{self, Storing, Writer};
 use crate::error::Error;
 use crate::id::Id;
 use crate::message::{Fields, Headers};
@@ -36,14 +36,16 @@ pub struct Options<'a> {
 }
 
 impl Options<'_> {
+    /// Whether the messages are as those without options; the queue may get settings all the same.
     fn is_plain(&self) -> bool {
         !self.front
             && self.delay == 0
             && self.ttl == 0
             && self.retries.is_none()
             && self.priority == 0
-            && self.headers.count() == 0
+            && self.headers.is_empty()
             && self.token.is_none()
+            && self.producer.is_none()
     }
 }
 
@@ -59,21 +61,19 @@ impl Queue {
         moment: &Moment<'_>,
         options: Option<&Options<'_>>,
         elements: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
     ) -> Result<Produced, Error> {
         effect.clear();
         if self.paused.push {
             return Err(Error::Paused);
         }
-        let count = elements.len() as u64;
-        let capped = self.is_capped(moment.defaults);
-        let Some(options) = options.filter(|_| count > 0) else {
-            if !capped {
-                return self.push_plain(moment, elements, effect);
-            }
-            return self.push_with(moment, &Options::default(), elements, effect);
-        };
-        self.push_with(moment, options, elements, effect)
+        let plain = options.is_none_or(Options::is_plain);
+        if elements.len() == 0 || (plain && !self.is_capped(moment.defaults)) {
+            let new = options.and_then(|options| options.new);
+            return self.push_plain(moment, new, elements, effect);
+        }
+        let none = Options::default();
+        self.push_with(moment, options.unwrap_or(&none), elements, effect)
     }
 
     fn is_capped(&self, defaults: &Policy) -> bool {
@@ -84,17 +84,25 @@ impl Queue {
     fn push_plain<'a>(
         &mut self,
         moment: &Moment<'_>,
+        new: Option<(u64, u32)>,
         elements: impl ExactSizeIterator<Item = &'a [u8]>,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
     ) -> Result<Produced, Error> {
         let pushed = self.new_ids(moment, elements.len() as u64)?;
         if pushed.count > 0 {
+            match self.settings_of_new(new) {
+                None => effect::put_push(effect, &pushed),
+                Some(new) => {
+                    self.clock = self.advance(moment.now);
+                    effect::put_push_new(effect, &pushed, self.clock, new);
+                    self.policy = Policy::of_new(new);
+                }
+            }
             self.append(&pushed, elements);
-            effect::put_push(effect, &pushed);
         }
         Ok(Produced {
-            known: Vec::new(),
             pushed: Some(pushed),
+            ..Produced::default()
         })
     }
 
@@ -118,14 +126,14 @@ impl Queue {
         moment: &Moment<'_>,
         options: &Options<'_>,
         elements: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
     ) -> Result<Produced, Error> {
         let known = self.known(options, elements.len() as u64)?;
         let repeated = known.len() as u64;
         let fresh = Fresh(elements, known.len());
         let mut produced = Produced {
             known,
-            pushed: None,
+            ..Produced::default()
         };
         if fresh.len() == 0 {
             self.counters.duplicates += repeated;
@@ -140,22 +148,17 @@ impl Queue {
             }
             return Ok(self.repeat(moment, options, id, effect));
         }
-        let pushed = self.new_ids(moment, fresh.len() as u64)?;
-        let policy = match options.new {
-            Some((lease, deliveries)) if self.is_new() => Some(Policy {
-                lease: lease.min(TIME_END / 2),
-                deliveries,
-                ..Policy::NONE
-            }),
-            _ => None,
-        };
-        let policy = policy.filter(|policy| *policy != self.policy);
         let drops = self.room_for(moment.defaults, options, fresh.clone())?;
+        if drops == 0 && options.is_plain() {
+            return self.push_plain(moment, options.new, fresh, effect);
+        }
+        let pushed = self.new_ids(moment, fresh.len() as u64)?;
+        let new = self.settings_of_new(options.new);
         let time = self.advance(moment.now);
         let stored = Storing {
             pushed,
             time,
-            policy,
+            new,
             producer: options
                 .producer
                 .map(|(name, sequence)| (name, sequence - 1 + repeated + pushed.count)),
@@ -171,25 +174,23 @@ impl Queue {
             drops,
             duplicates: repeated,
         };
-        if options.is_plain()
-            && policy.is_none()
-            && drops == 0
-            && repeated == 0
-            && options.producer.is_none()
-        {
-            self.append(&pushed, fresh);
-            effect::put_push(effect, &pushed);
-        } else {
-            effect::put_store(effect, &stored);
-            self.store(&stored, fresh);
-        }
+        effect::put_store(effect, &stored);
+        self.store(&stored, fresh);
+        produced.dropped = drops;
         produced.pushed = Some(pushed);
         Ok(produced)
     }
 
-    /// Whether a push makes the queue: it holds no message, and nobody set it up. It may remember names.
-    fn is_new(&self) -> bool {
+    /// Whether a push that brings settings makes the queue: it holds no message, and nobody set it up. It may remember names.
+    pub(crate) fn may_get_settings(&self) -> bool {
         self.store.live() == 0 && !self.policy.kept
+    }
+
+    /// The settings that a push brings, where they are others than the queue's.
+    fn settings_of_new(&self, new: Option<(u64, u32)>) -> Option<(u64, u32)> {
+        let (lease, deliveries) = new.filter(|_| self.may_get_settings())?;
+        let new = (lease.min(TIME_END / 2), deliveries);
+        (new != (self.policy.lease, self.policy.deliveries)).then_some(new)
     }
 
     fn expiry(&self, time: u64, options: &Options<'_>) -> u64 {
@@ -222,7 +223,7 @@ impl Queue {
         moment: &Moment<'_>,
         options: &Options<'_>,
         id: Id,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
     ) -> Produced {
         let time = self.advance(moment.now);
         let pushed = Pushed {
@@ -241,7 +242,7 @@ impl Queue {
         self.store(&stored, std::iter::empty());
         Produced {
             known: vec![Some(id)],
-            pushed: None,
+            ..Produced::default()
         }
     }
 
@@ -316,8 +317,8 @@ impl Queue {
     ) {
         self.expected = None;
         self.clock = stored.time;
-        if let Some(policy) = stored.policy {
-            self.policy = policy;
+        if let Some(new) = stored.new {
+            self.policy = Policy::of_new(new);
         }
         self.drop_waiting(stored);
         let pushed = &stored.pushed;

@@ -9,7 +9,7 @@
 //! highest chunk ([`Records::relocation`]), so that stuck messages do not pin what is around them.
 //!
 //! Invariants: `live` is the number of records in use, in a chunk and in all; a chunk with room
-//! has its bit in `open`; the last chunk has records.
+//! has its bit in `open`; the last chunk has records, unless it is the only one, and small.
 
 use crate::invariants::ensure;
 
@@ -111,8 +111,10 @@ impl Record {
         usize::from(self.flags & CLASS)
     }
 
-    pub(crate) fn set_class(&mut self, class: usize) {
-        self.flags = self.flags & !CLASS | class as u8 & CLASS;
+    /// Makes it the last one of a delivered list, behind `tail`.
+    pub(crate) fn link_behind(&mut self, tail: u32, class: usize) {
+        (self.previous, self.next) = (tail, NIL);
+        self.flags = self.flags & !(CLASS | EXTENDED) | class as u8 & CLASS;
     }
 
     pub(crate) fn has(&self, flag: u8) -> bool {
@@ -312,19 +314,6 @@ impl Records {
         self.beside = self.beside + chunk.beside() - before;
     }
 
-    /// The same without records, as new ones are, but with the lists' memory.
-    pub(crate) fn renewed(mut self) -> Self {
-        self.chunks.clear();
-        self.open.clear();
-        self.vacant.clear();
-        Self {
-            chunks: self.chunks,
-            open: self.open,
-            vacant: self.vacant,
-            ..Self::default()
-        }
-    }
-
     // ---- taking and giving back ----
 
     /// Stores a record and gives its number.
@@ -424,8 +413,15 @@ impl Records {
         number
     }
 
-    /// Frees the memory of a chunk without records. The numbers of later chunks stay.
+    /// Frees the memory of a chunk without records. The numbers of later chunks stay. An only chunk that is small is kept:
+    /// most queues are emptied again and again.
     fn release(&mut self, number: usize) {
+        if self.room <= FIRST {
+            let chunk = &mut self.chunks[number];
+            chunk.records.clear();
+            chunk.free = NIL;
+            return;
+        }
         let chunk = std::mem::replace(&mut self.chunks[number], Chunk::EMPTY);
         self.room -= chunk.records.capacity();
         self.beside -= chunk.beside();
@@ -513,7 +509,7 @@ impl Records {
         ensure(room == self.room, "room for records does not add up")?;
         ensure(beside == self.beside, "arrays beside records do not add up")?;
         ensure(
-            self.chunks.last().is_none_or(|c| c.live > 0),
+            self.room <= FIRST || self.chunks.last().is_none_or(|c| c.live > 0),
             "the last chunk is empty",
         )
     }

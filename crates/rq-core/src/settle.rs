@@ -1,6 +1,6 @@
 //! Settling: acknowledge, give back, extend, cancel.
 
-use crate::effect::{self, Returned};
+use crate::effect::{self, Returned, Writer};
 use crate::error::Error;
 use crate::group::Fate;
 use crate::id::Id;
@@ -84,7 +84,7 @@ impl Queue {
         now: u64,
         receipts: impl Iterator<Item = Receipt>,
         done: &mut Vec<Id>,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
         mut each: impl FnMut(Settled),
     ) {
         effect.clear();
@@ -219,7 +219,7 @@ impl Queue {
         moment: &Moment<'_>,
         nack: &Nack<'_>,
         receipts: impl Iterator<Item = Receipt>,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
         mut each: impl FnMut(Id, Settled),
     ) {
         effect.clear();
@@ -290,7 +290,7 @@ impl Queue {
         (milliseconds, start): (u64, bool),
         receipts: impl Iterator<Item = Receipt>,
         done: &mut Vec<Id>,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
         mut each: impl FnMut(Settled),
     ) {
         effect.clear();
@@ -341,7 +341,7 @@ impl Queue {
         now: u64,
         receipts: impl Iterator<Item = Receipt>,
         done: &mut Vec<Id>,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
     ) {
         effect.clear();
         done.clear();

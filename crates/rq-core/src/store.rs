@@ -95,6 +95,11 @@ impl Place {
 impl Store {
     /// Makes a store without messages as a new one is.
     pub(crate) fn renew(&mut self) {
+        let fresh = |segment: &Segment| segment.slots() == 0;
+        if self.entries.len() == 1 && self.segment(0).is_some_and(|(_, segment)| fresh(segment)) {
+            self.next_ordinal = 0;
+            return;
+        }
         let mut entries = std::mem::take(&mut self.entries);
         entries.truncate(1);
         entries.retain(|entry| entry.segment.is_some());
@@ -420,6 +425,47 @@ impl Store {
             let after = segment.heap();
             self.heap = self.heap + after - before;
         }
+    }
+
+    /// Gives plain messages the records that `number` says, from a place to the end of its segment, or to where it says
+    /// none.
+    pub(crate) fn enlist(
+        &mut self,
+        place: Place,
+        mut number: impl FnMut(&Stored<'_>) -> Option<u32>,
+    ) {
+        let sealed = place.entry + 1 < self.entries.len();
+        let Some(entry) = self.entries.get_mut(place.entry) else {
+            return;
+        };
+        let (base, Some(segment)) = (entry.base, entry.segment.as_deref_mut()) else {
+            return;
+        };
+        let (before, mut previous) = (segment.heap(), None);
+        for slot in place.slot..segment.slots() {
+            if segment.record(slot) != NONE {
+                previous = None;
+                continue;
+            }
+            let id = match previous {
+                Some(id) => segment.id_after(base, slot, id),
+                None => segment.id(base, slot),
+            };
+            let (prefix, payload) = segment.message(slot);
+            let message = Stored {
+                id,
+                ordinal: segment.ordinal(base, slot),
+                payload,
+                prefix,
+                record: NONE,
+            };
+            let Some(record) = number(&message) else {
+                break;
+            };
+            segment.set_record(slot, record, sealed);
+            previous = Some(id);
+        }
+        self.heap = self.heap + segment.heap() - before;
     }
 
     fn segment_mut(&mut self, entry: usize) -> Option<&mut Segment> {

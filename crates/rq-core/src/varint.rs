@@ -4,11 +4,30 @@ use crate::error::Error;
 
 /// Appends a number.
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
+    if value < 1 << 7 {
+        return out.push(value as u8);
+    }
+    if value < 1 << 56 {
+        // Times and IDs: all groups at once, the room for them looked for once.
+        let length = (u64::BITS - value.leading_zeros()).div_ceil(7) as usize;
+        let further = (1 << (8 * (length - 1))) - 1;
+        let bytes = spread(value) | 0x8080_8080_8080_8080 & further;
+        let end = out.len() + length;
+        out.extend_from_slice(&bytes.to_le_bytes());
+        return out.truncate(end);
+    }
+    while value >= 1 << 7 {
         out.push(value as u8 | 0x80);
         value >>= 7;
     }
     out.push(value as u8);
+}
+
+/// The eight groups of 7 bits of a number below 2^56, a byte each: halves, quarters and eighths move apart.
+fn spread(value: u64) -> u64 {
+    let value = value & 0x0fff_ffff | (value & 0x00ff_ffff_f000_0000) << 4;
+    let value = value & 0x3fff_0000_3fff | (value & 0x0fff_c000_0fff_c000) << 2;
+    value & 0x007f_007f_007f_007f | (value & 0x3f80_3f80_3f80_3f80) << 1
 }
 
 /// A difference between two numbers as a number: small for small differences either way.

@@ -4,6 +4,7 @@ use rq_command::execute::{self, creates, executes, key_position, look};
 use rq_command::parse::{self, Arguments, PushExtended};
 use rq_command::reply::{self, Sink, Status};
 use rq_command::{Access, COMMANDS, Code, Refusal, Verb};
+use rq_core::effect::{Unread, Writer};
 use rq_core::{Delivery, Headers, Options, Pop, Produced, Queue};
 
 use crate::due::After;
@@ -130,7 +131,7 @@ impl State {
         let now = self.arrive(name);
         let moment = self.keeper.moment(now);
         let room = &mut self.room;
-        let operate = |queue: &mut Queue, effect: &mut Vec<u8>| {
+        let operate = |queue: &mut Queue, effect: &mut dyn Writer| {
             let (waiting, bytes) = (queue.waiting(), queue.memory());
             execute::execute(verb, words, &moment, queue, (room, effect), sink)?;
             // A limit or a pause may be no more.
@@ -149,8 +150,8 @@ impl State {
                 self.follow(name, now, after);
             }
             None => {
-                let (mut nothing, mut effect) = (Queue::default(), Vec::new());
-                let rooms = (&mut self.room, &mut effect);
+                let (mut nothing, mut effect) = (Queue::default(), Unread::default());
+                let rooms = (&mut self.room, &mut effect as &mut dyn Writer);
                 execute::execute(verb, words, &moment, &mut nothing, rooms, sink)?;
             }
         }

@@ -3,6 +3,7 @@
 //! Each queue with something to do is in the agenda, at that time or earlier. So nothing is due for any queue
 //! before the agenda's first time, which is all that most operations look at.
 
+use rq_core::effect::Writer;
 use rq_core::{Moment, Pop, Queue, Receipt};
 
 use crate::clock;
@@ -83,7 +84,7 @@ impl State {
     /// One step of what is due for a queue; whether there was anything.
     fn expire(&mut self, name: &[u8], now: u64) -> Result<bool, Error> {
         let moment = self.keeper.moment(now);
-        let expire = |queue: &mut Queue, effect: &mut Vec<u8>| {
+        let expire = |queue: &mut Queue, effect: &mut dyn Writer| {
             // Those behind one whose time to live was over could not be taken either.
             let takable = queue.available(&moment, &Pop::of(1)) > 0;
             let (waiting, bytes) = (if takable { queue.waiting() } else { 0 }, queue.memory());
@@ -150,7 +151,7 @@ impl State {
         let now = self.time.now();
         let moment = self.keeper.moment(now);
         let has_work = |queue: &Queue| queue.next_due(&moment).is_some();
-        let begin = |queue: &mut Queue, effect: &mut Vec<u8>| {
+        let begin = |queue: &mut Queue, effect: &mut dyn Writer| {
             // The core begins to count with the first operation, also one that does nothing.
             queue.delete(now, std::iter::empty::<Receipt>(), &mut Vec::new(), effect);
             queue.next_due(&moment)

@@ -1,5 +1,6 @@
 //! Where queues are kept: in memory alone, or in a store too.
 
+use rq_core::effect::{Unread, Writer};
 use rq_core::{Id, Moment, Options, Policy, Produced, Queue, Receipt, snapshot};
 use rq_store::{Files, Queues, Store};
 
@@ -10,8 +11,8 @@ pub(crate) enum Keeper {
     /// Nothing keeps them.
     Memory {
         queues: Queues,
-        /// What an operation changed, as the core tells it; nobody reads it.
-        effect: Vec<u8>,
+        /// Whether an operation changed something; nobody reads what.
+        effect: Unread,
     },
     /// A change is in the store before it counts.
     File(Box<Store<Files>>),
@@ -37,7 +38,7 @@ impl Keeper {
     pub(crate) fn memory() -> Self {
         Keeper::Memory {
             queues: Queues::default(),
-            effect: Vec::new(),
+            effect: Unread::default(),
         }
     }
 
@@ -96,7 +97,7 @@ impl Keeper {
         &mut self,
         name: &[u8],
         worth: impl FnOnce(&Queue) -> bool,
-        operation: impl FnOnce(&mut Queue, &mut Vec<u8>) -> R,
+        operation: impl FnOnce(&mut Queue, &mut dyn Writer) -> R,
     ) -> Result<Option<R>, Error> {
         match self {
             Keeper::Memory { queues, effect } => {
@@ -118,7 +119,7 @@ impl Keeper {
     pub(crate) fn create<R>(
         &mut self,
         name: &[u8],
-        operation: impl FnOnce(&mut Queue, &mut Vec<u8>) -> R,
+        operation: impl FnOnce(&mut Queue, &mut dyn Writer) -> R,
     ) -> Result<R, Error> {
         match self {
             Keeper::Memory { queues, effect } => {
@@ -150,7 +151,7 @@ impl Keeper {
             ..Options::default()
         };
         let options = over.new.map(|_| &options);
-        let mut let_go = |queue: &mut Queue, effect: &mut Vec<u8>| {
+        let mut let_go = |queue: &mut Queue, effect: &mut dyn Writer| {
             queue.acknowledge(now, receipts.iter().copied(), &mut done, effect, |_| ());
         };
         match self {

@@ -164,17 +164,15 @@ impl State {
         elements: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
     ) -> Result<Produced, Error> {
         let now = self.arrive(name);
-        let queue = self.queue(name);
-        // What a cap drops may leave a token to be forgotten. Nothing else of it falls due.
-        let drops = queue.is_some_and(|queue| queue.policy().drops);
-        let options = (queue.is_none() && new != (0, 0)).then(|| Options {
+        let options = (new != (0, 0)).then(|| Options {
             new: Some(new),
             ..Options::default()
         });
         let produced = self.keeper.push(name, now, options.as_ref(), elements)?;
         let pushed = produced.pushed.map_or(0, |pushed| pushed.count);
         self.bells.ring(name, pushed);
-        if drops {
+        // What a cap drops may leave a token to be forgotten. Nothing else of it falls due.
+        if produced.dropped > 0 {
             self.note_queue(name, now);
         }
         self.changed();

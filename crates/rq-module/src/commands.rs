@@ -7,6 +7,7 @@ use rq_command::execute::{self, text};
 use rq_command::parse::{self, Arguments, PushExtended};
 use rq_command::reply::{self, Nowhere, Sink};
 use rq_command::{Access, COMMANDS, Command, Keys, Refusal, Verb};
+use rq_core::effect::{Unread, Writer};
 use rq_core::{
     Counters, Delivery, Headers, Id, IdText, Moment, Options, Policy, Pop, Produced, Queue, Receipt,
 };
@@ -213,8 +214,8 @@ fn open(
 #[cold]
 fn judged(argv: &Argv, verb: Verb) -> Option<Refusal> {
     let moment = Moment::at(0, Id::default());
-    let (mut room, mut effect) = (execute::Room::new(), Vec::new());
-    let buffers = (&mut room, &mut effect);
+    let (mut room, mut effect) = (execute::Room::new(), Unread::default());
+    let buffers = (&mut room, &mut effect as &mut dyn Writer);
     execute::execute(
         verb,
         argv,
@@ -233,7 +234,7 @@ fn change(ctx: Context, argv: &Argv, verb: Verb, event: &CStr) -> Result<c_int, 
     let (mut effect, mut room) = (STATE.effect.take(), STATE.room.take());
     let defaults = STATE.defaults.get();
     let moment = moment(ctx, &defaults);
-    let buffers = (&mut room, &mut effect);
+    let buffers = (&mut room, &mut effect as &mut dyn Writer);
     let mut before = Counters::ZERO;
     let outcome = match key.queue_mut() {
         Some(queue) => {

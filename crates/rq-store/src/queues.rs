@@ -6,7 +6,10 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
-use rq_core::{Error, Id, Moment, Options, Policy, Produced, Queue, effect};
+use rq_core::{
+    Error, Id, Moment, Options, Policy, Produced, Queue,
+    effect::{self, Writer},
+};
 
 /// All queues of a store. Alone, it is a store that forgets.
 #[derive(Debug, Clone, Default)]
@@ -92,7 +95,7 @@ impl Queues {
         (now, defaults): (u64, &Policy),
         options: Option<&Options<'_>>,
         elements: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
-        effect: &mut Vec<u8>,
+        effect: &mut dyn Writer,
     ) -> Result<Produced, Error> {
         let moment = self.moment(now, defaults);
         let produced = self.create(name, |queue| queue.push(&moment, options, elements, effect))?;

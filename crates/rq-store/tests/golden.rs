@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rq_core::effect::Writer;
 use rq_core::{
     Backoff, Change, Headers, Id, Moment, Nack, Options as PushOptions, Paused, Policy, Pop, Queue,
     Receipt, Recover, State,
@@ -92,7 +93,7 @@ fn take(store: &mut Store<Disk>, name: &[u8], after: u64, how: &Pop<'_>) {
 }
 
 /// Does something to one queue.
-fn does(store: &mut Store<Disk>, name: &[u8], what: impl FnOnce(&mut Queue, &mut Vec<u8>)) {
+fn does(store: &mut Store<Disk>, name: &[u8], what: impl FnOnce(&mut Queue, &mut dyn Writer)) {
     change(store, |record| {
         record.change(name, what);
     });

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Driver, Operation, effort, open, options, some_life, state};
+use rq_core::effect::Writer;
 use rq_core::{Id, Moment, Policy, Pop, Queue, Receipt};
 use rq_store::{Crash, Disk, Error, Files, Options, Storage, Store, repair};
 
@@ -128,7 +129,7 @@ fn every_flipped_bit(priority: u8) {
     }
 }
 
-fn pop(queue: &mut Queue, now: u64, count: u64, effect: &mut Vec<u8>) {
+fn pop(queue: &mut Queue, now: u64, count: u64, effect: &mut dyn Writer) {
     let moment = Moment::at(now, Id::default());
     queue.pop(&moment, &Pop::of(count), effect, |_| ());
 }

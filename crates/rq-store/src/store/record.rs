@@ -1,5 +1,6 @@
 //! A record that is being made.
 
+use rq_core::effect::Writer;
 use rq_core::{Options, Policy, Produced, Queue};
 
 use super::Store;
@@ -59,7 +60,7 @@ impl<'a, S: Storage> Record<'a, S> {
     pub fn create<R>(
         &mut self,
         name: &[u8],
-        operation: impl FnOnce(&mut Queue, &mut Vec<u8>) -> R,
+        operation: impl FnOnce(&mut Queue, &mut dyn Writer) -> R,
     ) -> R {
         let store = &mut *self.store;
         let effect = &mut store.effect;
@@ -76,7 +77,7 @@ impl<'a, S: Storage> Record<'a, S> {
     pub fn change<R>(
         &mut self,
         name: &[u8],
-        operation: impl FnOnce(&mut Queue, &mut Vec<u8>) -> R,
+        operation: impl FnOnce(&mut Queue, &mut dyn Writer) -> R,
     ) -> Option<R> {
         let store = &mut *self.store;
         let effect = &mut store.effect;

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use rq_core::effect::Writer;
 use rq_core::{
     Backoff, Change, Headers, Id, Moment, Nack, Options as PushOptions, Paused, Policy, Pop,
     Produced, Pushed, Queue, Receipt, Recover, snapshot,
@@ -593,7 +594,7 @@ impl Driver {
                 paused,
             } => record.create(NAMES[*queue], |q, effect| q.pause(*which, *paused, effect)),
             Operation::Expire { queue, .. } => {
-                let step = |q: &mut Queue, effect: &mut Vec<u8>| q.expire(&moment, 3, effect);
+                let step = |q: &mut Queue, effect: &mut dyn Writer| q.expire(&moment, 3, effect);
                 while record.change(NAMES[*queue], step) == Some(true) {}
             }
             Operation::Pop { queue, .. }
@@ -701,7 +702,12 @@ fn every_id(queue: &Queue) -> impl Iterator<Item = Id> {
 }
 
 /// An operation on one queue that makes no IDs.
-fn change_one(queue: &mut Queue, moment: &Moment<'_>, operation: &Operation, effect: &mut Vec<u8>) {
+fn change_one(
+    queue: &mut Queue,
+    moment: &Moment<'_>,
+    operation: &Operation,
+    effect: &mut dyn Writer,
+) {
     let now = moment.now;
     let pending = |queue: &Queue, from: i64, count: u64| {
         let pending = queue.inspect_pending(now, from, count);
