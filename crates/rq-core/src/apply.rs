@@ -11,13 +11,6 @@ use crate::outcome::{Pushed, State};
 use crate::queue::{Queue, TIME_END};
 use crate::segment::{LINED, NONE};
 
-/// What the applied effect means for whoever keeps queues.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Applied {
-    /// An ID to which the floor for new queues must be raised.
-    pub floor: Option<Id>,
-}
-
 pub(crate) fn ensure(holds: bool, otherwise: &'static str) -> Result<(), Error> {
     if holds {
         Ok(())
@@ -27,7 +20,8 @@ pub(crate) fn ensure(holds: bool, otherwise: &'static str) -> Result<(), Error> 
 }
 
 impl Queue {
-    /// Applies an effect: the bytes that an operation wrote, and for a push its payloads.
+    /// Applies an effect: the bytes that an operation wrote, and for a push its payloads. The ID to which the floor for new
+    /// queues must be raised, 0-0 for none.
     ///
     /// # Errors
     /// [`Error::BadEffect`] when the bytes are no effect, or none that this queue can have had.
@@ -36,21 +30,18 @@ impl Queue {
         &mut self,
         head: &[u8],
         payloads: impl ExactSizeIterator<Item = &'a [u8]>,
-    ) -> Result<Applied, Error> {
+    ) -> Result<Id, Error> {
         let effect = Effect::read(head)?;
-        let mut applied = Applied::default();
         match effect {
             Effect::Push(pushed) => {
                 self.ensure_pushed(&pushed, payloads.len() as u64)?;
                 self.append(&pushed, payloads);
-                applied.floor = pushed.raises.then(|| pushed.last());
-                return Ok(applied);
+                return Ok(pushed.floor);
             }
             Effect::Store(stored) => {
                 self.ensure_stored(&stored, payloads.len() as u64)?;
                 self.store(&stored, payloads);
-                applied.floor = stored.pushed.raises.then(|| stored.pushed.last());
-                return Ok(applied);
+                return Ok(stored.pushed.floor);
             }
             _ => {}
         }
@@ -59,7 +50,7 @@ impl Queue {
             "payloads beside an effect that is no push",
         )?;
         self.apply_change(effect)?;
-        Ok(applied)
+        Ok(Id::default())
     }
 
     fn apply_change(&mut self, effect: Effect<'_>) -> Result<(), Error> {
@@ -143,7 +134,7 @@ impl Queue {
         if pushed.count > 0 || stored.duplicates == 0 {
             self.ensure_pushed(pushed, payloads)?;
         } else {
-            let nothing = payloads == 0 && !pushed.raises && stored.drops == 0;
+            let nothing = payloads == 0 && pushed.floor == Id::default() && stored.drops == 0;
             ensure(nothing, "payloads of a push that stores nothing")?;
             ensure(
                 pushed.first <= self.last_id,

@@ -25,6 +25,12 @@ impl Clock {
         }
     }
 
+    /// What [`Clock::read`] gave last; 0: it was never asked.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        self.given
+    }
+
     /// Unix milliseconds, from what the wall clock says and what the monotonic clock does, both in microseconds.
     pub fn read(&mut self, wall: u64, monotonic: u64) -> u64 {
         if self.time == 0 {

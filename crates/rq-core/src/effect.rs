@@ -275,7 +275,7 @@ pub(crate) fn put_push(effect: &mut dyn Writer, pushed: &Pushed) {
 }
 
 fn put_pushed(out: &mut Vec<u8>, pushed: &Pushed) {
-    out.push(u8::from(pushed.raises));
+    out.push(u8::from(pushed.floor > Id::default()));
     put_id(out, pushed.first);
     varint::put(out, pushed.count);
 }
@@ -599,11 +599,16 @@ pub(crate) fn read_id(reader: &mut Reader<'_>) -> Result<Id, Error> {
 }
 
 fn read_pushed(reader: &mut Reader<'_>) -> Result<Pushed, Error> {
-    Ok(Pushed {
-        raises: read_flag(reader)?,
+    let raises = read_flag(reader)?;
+    let mut pushed = Pushed {
         first: read_id(reader)?,
         count: reader.number()?,
-    })
+        floor: Id::default(),
+    };
+    if raises {
+        pushed.floor = pushed.last();
+    }
+    Ok(pushed)
 }
 
 fn read_store<'a>(reader: &mut Reader<'a>) -> Result<Storing<'a>, Error> {

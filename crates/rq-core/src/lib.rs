@@ -64,7 +64,6 @@ mod store;
 mod varint;
 
 pub use agenda::Agenda;
-pub use apply::Applied;
 pub use clock::Clock;
 pub use consume::{Pop, Recover, TakeOver};
 pub use counters::Counters;

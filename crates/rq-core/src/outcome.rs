@@ -37,8 +37,8 @@ pub struct Pushed {
     pub first: Id,
     /// Number of elements.
     pub count: u64,
-    /// Whether the floor for new queues must be raised to [`Pushed::last`]; see [`Id::raises`].
-    pub raises: bool,
+    /// The ID to which the floor for new queues must be raised, 0-0 for none; see [`Id::raises`].
+    pub floor: Id,
 }
 
 impl Pushed {

@@ -115,9 +115,12 @@ impl Queue {
         let mut pushed = Pushed {
             first,
             count,
-            raises: false,
+            floor: Id::default(),
         };
-        pushed.raises = count > 0 && pushed.last().raises(moment.floor, moment.now);
+        let last = pushed.last();
+        if count > 0 && last.raises(moment.floor, moment.now) {
+            pushed.floor = last;
+        }
         Ok(pushed)
     }
 
@@ -229,7 +232,7 @@ impl Queue {
         let pushed = Pushed {
             first: id,
             count: 0,
-            raises: false,
+            floor: Id::default(),
         };
         let stored = Storing {
             pushed,

@@ -191,6 +191,12 @@ impl Queue {
             && self.paused == Paused::default()
     }
 
+    /// Whether it matters when a message leaves: its token is to be remembered from then on.
+    #[must_use]
+    pub fn has_tokens(&self) -> bool {
+        !self.tokens.is_empty()
+    }
+
     /// Messages waiting.
     #[must_use]
     pub fn waiting(&self) -> u64 {

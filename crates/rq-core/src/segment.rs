@@ -339,21 +339,21 @@ impl Segment {
 
     // ---- changes ----
 
-    /// Appends a message behind all others.
+    /// Appends a message behind all others; bytes that were allocated for it.
     pub(crate) fn append(
         &mut self,
         base: Base,
         id: Id,
         ordinal: u64,
         (prefix, payload): (&[u8], &[u8]),
-    ) -> Result<(), Full> {
+    ) -> Result<usize, Full> {
         let length = prefix.len() + payload.len();
         let slot = self.encode_slot(base, id, ordinal)?;
         let last = self
             .slots()
             .checked_sub(1)
             .map(|last| self.milliseconds(last));
-        self.make_room(inline_length(length))?;
+        let mut allocated = self.make_room(inline_length(length))?;
         let start = usize::from(self.used);
         let mut word = if prefix.is_empty() { 0 } else { EXTENDED };
         if length <= INLINE_MAX {
@@ -361,15 +361,9 @@ impl Segment {
             self.page[start..middle].copy_from_slice(prefix);
             self.page[middle..start + length].copy_from_slice(payload);
         } else {
-            let large = self.large.get_or_insert_default();
-            // Two bytes a large payload: a page holds far fewer than 65,536.
-            let number = large.payloads.len() as u16;
-            large.payloads.push(if prefix.is_empty() {
-                payload.into()
-            } else {
-                [prefix, payload].concat().into()
-            });
-            large.bytes += allocated(length);
+            let before = self.heap();
+            let number = self.add_large(prefix, payload);
+            allocated += self.heap() - before;
             self.page[start..start + 2].copy_from_slice(&number.to_le_bytes());
             word |= LARGE;
         }
@@ -381,7 +375,21 @@ impl Segment {
         self.slots += 1;
         self.live += 1;
         self.plain += 1;
-        Ok(())
+        Ok(allocated)
+    }
+
+    /// Stores fields and payload in an allocation of their own; its number.
+    fn add_large(&mut self, prefix: &[u8], payload: &[u8]) -> u16 {
+        let large = self.large.get_or_insert_default();
+        // Two bytes a large payload: a page holds far fewer than 65,536.
+        let number = large.payloads.len() as u16;
+        large.payloads.push(if prefix.is_empty() {
+            payload.into()
+        } else {
+            [prefix, payload].concat().into()
+        });
+        large.bytes += allocated(prefix.len() + payload.len());
+        number
     }
 
     /// The numbers of a slot but its end; an error when they do not fit.
@@ -424,18 +432,19 @@ impl Segment {
         id == next
     }
 
-    /// Makes room for one more slot and `length` bytes, by growing a page below its largest size.
-    fn make_room(&mut self, length: usize) -> Result<(), Full> {
+    /// Makes room for one more slot and `length` bytes, by growing a page below its largest size; by how much.
+    fn make_room(&mut self, length: usize) -> Result<usize, Full> {
         let slots = (self.slots() + 1) * self.layout.slot_size();
         let needed = usize::from(self.used) + length + slots;
-        if needed <= self.page.len() {
-            return Ok(());
+        let before = self.page.len();
+        if needed <= before {
+            return Ok(0);
         }
         if needed > PAGE {
             return Err(Full::Room);
         }
         self.resize(needed.next_power_of_two().min(PAGE));
-        Ok(())
+        Ok(self.page.len() - before)
     }
 
     /// Gives back the room for marks of messages that will not come.

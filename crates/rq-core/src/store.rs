@@ -157,12 +157,18 @@ impl Store {
         if let Some(entry) = self.entries.back_mut()
             && let Some(segment) = entry.segment.as_deref_mut()
         {
-            let before = segment.heap();
             if segment.slots() == 0 {
                 entry.base = next;
             }
-            let outcome = segment.append(entry.base, id, ordinal, message);
-            if outcome == Err(Full::Distance) {
+            let full = match segment.append(entry.base, id, ordinal, message) {
+                Ok(allocated) => {
+                    self.heap += allocated;
+                    return;
+                }
+                Err(full) => full,
+            };
+            let before = segment.heap();
+            if full == Full::Distance {
                 // Bursts that lie far apart: no full pages for them, and where they have few
                 // messages, slots in which they can share a page.
                 segment.trim();
@@ -171,13 +177,8 @@ impl Store {
                     layout = Layout::Sparse;
                 }
             }
-            if outcome.is_err() {
-                segment.seal();
-            }
+            segment.seal();
             self.heap = self.heap + segment.heap() - before;
-            if outcome.is_ok() {
-                return;
-            }
         }
         self.open(next, layout, small, message);
     }

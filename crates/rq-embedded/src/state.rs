@@ -17,6 +17,9 @@ use crate::keeper::Keeper;
 use crate::memory::Freed;
 use crate::waiting::Bells;
 
+/// IDs that there is room for from one call to the next.
+const KEPT: usize = 4096;
+
 /// What the lock guards.
 pub struct State {
     pub(crate) keeper: Keeper,
@@ -27,6 +30,7 @@ pub struct State {
     pub(crate) noted: Noted,
     /// Kept to be used again.
     pub(crate) room: Room,
+    /// What the last call let go of.
     done: Vec<Id>,
     pub(crate) freed: Freed,
     pub(crate) house: House,
@@ -199,41 +203,42 @@ impl State {
         let now = self.arrive(name);
         let moment = self.keeper.moment(now);
         let named = !pop.consumer.is_empty();
-        let popped = self.keeper.change(
+        let (mut popped, mut due) = (0, None);
+        self.keeper.change(
             name,
             |queue| queue.waiting() > 0 || named,
             |queue, effect| {
-                let popped = queue.pop(&moment, pop, effect, visit);
+                popped = queue.pop(&moment, pop, effect, visit);
                 if named {
                     queue.seen(now, pop.consumer);
                 }
-                (popped, due_of(queue, &moment, pop))
+                due = due_of(queue, &moment, pop);
             },
         )?;
-        let Some((popped, due)) = popped else {
-            return Ok(0);
-        };
         self.note(name, due);
         self.changed();
         Ok(popped)
     }
 
-    /// Lets go of delivered messages; those of the named that were such are put into `done`.
+    /// Lets go of delivered messages; those of the named that were such.
     ///
     /// # Errors
     /// As the store says; nothing is let go then.
-    pub fn acknowledge(
-        &mut self,
-        name: &[u8],
-        receipts: &[Receipt],
-        done: &mut Vec<Id>,
-    ) -> Result<(), Error> {
+    pub fn acknowledge(&mut self, name: &[u8], receipts: &[Receipt]) -> Result<&[Id], Error> {
+        let done = &mut self.done;
         done.clear();
-        let now = self.arrive(name);
-        let moment = self.keeper.moment(now);
+        done.shrink_to(KEPT);
+        // Nothing here depends on the time but from when on a token is remembered: where there is none, reading a clock
+        // would be a tenth of the cost. A lease that has ended ends for others when the housekeeper comes, so long it is held.
+        let (time, place) = (&self.time, self.keeper.moment(0));
         let (noted, freed) = (self.noted.time_of(name), &mut self.freed);
         let held = |queue: &Queue| queue.delivered() > 0;
-        let changed = self.keeper.change(name, held, |queue, effect| {
+        let mut follows = None;
+        self.keeper.change(name, held, |queue, effect| {
+            let now = match queue.has_tokens() {
+                true => time.now(),
+                false => time.last(),
+            };
             let receipts = receipts.iter().copied();
             queue.acknowledge(now, receipts, done, effect, |_| ());
             freed.look(name, done.len(), queue);
@@ -241,25 +246,16 @@ impl State {
             // All that falls due by it are names that were remembered, and that not before so long.
             let names = now.saturating_add(queue.policy().dedup);
             let seen_in_time = noted.is_some_and(|noted| noted <= names);
-            (limited || !seen_in_time).then(|| After::of(queue, &moment, queue.waiting(), false))
+            if limited || !seen_in_time {
+                let moment = Moment { now, ..place };
+                follows = Some((now, After::of(queue, &moment, queue.waiting(), false)));
+            }
         })?;
-        match changed.flatten() {
-            Some(after) => self.follow(name, now, after),
+        match follows {
+            Some((now, after)) => self.follow(name, now, after),
             None => self.changed(),
         }
-        Ok(())
-    }
-
-    /// Lets go of one delivered message; whether it was such.
-    ///
-    /// # Errors
-    /// As the store says; nothing is let go then.
-    pub fn acknowledge_one(&mut self, name: &[u8], receipt: Receipt) -> Result<bool, Error> {
-        let mut done = std::mem::take(&mut self.done);
-        let outcome = self.acknowledge(name, &[receipt], &mut done);
-        let found = !done.is_empty();
-        self.done = done;
-        outcome.map(|()| found)
+        Ok(&self.done)
     }
 
     /// Makes a queue of what another one was dumped to.

@@ -379,9 +379,7 @@ fn add(
         && !effect.is_empty()
     {
         let count = produced.pushed.map_or(0, |pushed| {
-            if pushed.raises {
-                state::raise_floor(pushed.last());
-            }
+            state::raise_floor(pushed.floor);
             pushed.count as usize
         });
         propagate::push(

@@ -89,7 +89,7 @@ fn change(
     payloads: usize,
 ) -> Result<(), Refusal> {
     let before = key.queue().map(Queue::counters).unwrap_or_default();
-    let (applied, after) = match key.queue_mut() {
+    let (floor, after) = match key.queue_mut() {
         Some(queue) => (
             queue.apply(head, argv.bytes_from(payloads))?,
             queue.counters(),
@@ -102,16 +102,14 @@ fn change(
             } else {
                 key::new_queue()
             };
-            let applied = queue.apply(head, argv.bytes_from(payloads))?;
+            let floor = queue.apply(head, argv.bytes_from(payloads))?;
             let counters = queue.counters();
             key.store(queue);
-            (applied, counters)
+            (floor, counters)
         }
         None => return Err(bad_effect("bad effect: there is no queue for it")),
     };
-    if let Some(id) = applied.floor {
-        state::raise_floor(id);
-    }
+    state::raise_floor(floor);
     if !ctx.has_flag(raw::REDISMODULE_CTX_FLAGS_LOADING) {
         state::add_difference(&before, &after);
     }

@@ -65,7 +65,7 @@ impl Handle {
             return acknowledge_elsewhere(successor, receipt);
         }
         (self.link).store(py, false, |state| {
-            state.acknowledge_one(&self.name, receipt)
+            Ok(!state.acknowledge(&self.name, &[receipt])?.is_empty())
         })
     }
 
@@ -99,9 +99,7 @@ impl Handle {
 
     fn let_go<'py>(&self, py: Python<'py>, receipts: &[Receipt]) -> PyResult<Bound<'py, PyList>> {
         let done = self.link.store(py, false, |state| {
-            let mut done = Vec::with_capacity(receipts.len());
-            state.acknowledge(&self.name, receipts, &mut done)?;
-            Ok(done)
+            Ok(state.acknowledge(&self.name, receipts)?.to_vec())
         })?;
         id_list(py, done.into_iter())
     }

@@ -99,8 +99,8 @@ impl Queues {
     ) -> Result<Produced, Error> {
         let moment = self.moment(now, defaults);
         let produced = self.create(name, |queue| queue.push(&moment, options, elements, effect))?;
-        if let Some(pushed) = produced.pushed.filter(|pushed| pushed.raises) {
-            self.raise(pushed.last());
+        if let Some(pushed) = &produced.pushed {
+            self.raise(pushed.floor);
         }
         Ok(produced)
     }
@@ -172,13 +172,13 @@ impl Queues {
             self.raise(id);
             return Ok(());
         }
-        let applied = if let Some(queue) = self.queues.get_mut(name) {
-            let applied = queue.apply(head, payloads)?;
+        let floor = if let Some(queue) = self.queues.get_mut(name) {
+            let floor = queue.apply(head, payloads)?;
             let whole = matches!(scope, effect::Scope::Changes | effect::Scope::Creates);
             if whole && queue.is_empty() {
                 self.queues.remove(name);
             }
-            applied
+            floor
         } else if matches!(scope, effect::Scope::Creates | effect::Scope::Begins) {
             // A push brings its IDs, and they may be of another place; a queue that comes into being without one has its
             // IDs above the floor, as when that was done.
@@ -186,18 +186,16 @@ impl Queues {
                 0 => Queue::new(self.floor),
                 _ => Queue::default(),
             };
-            let applied = queue.apply(head, payloads)?;
+            let floor = queue.apply(head, payloads)?;
             // A snapshot's queue is empty until its messages follow its head, in the same record.
             if scope == effect::Scope::Begins || !queue.is_empty() {
                 self.queues.insert(name.into(), queue);
             }
-            applied
+            floor
         } else {
             return Err(Error::BadEffect("there is no queue for it"));
         };
-        if let Some(id) = applied.floor {
-            self.raise(id);
-        }
+        self.raise(floor);
         Ok(())
     }
 
