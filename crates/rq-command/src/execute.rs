@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use rq_core::effect::Writer;
 use rq_core::{
-    Delivery, Id, IdText, Moment, Nack, Paused, Queue, Receipt, Recover, Settled, State, TakeOver,
+    Delivery, Filter, Id, IdText, Moment, Nack, Paused, Queue, Receipt, Recover, Settled, TakeOver,
 };
 
-use crate::parse::{self, Arguments, ConsumerOf, Inspect, Named, Redrive, Which, Within};
+use crate::parse::{self, Arguments, ConsumerOf, Named, Redrive, Which, Within};
 use crate::refusal::{Code, Refusal};
 use crate::reply::{self, Sink};
 use crate::table::Verb;
@@ -427,87 +427,40 @@ fn inspect(
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
     let inspect = parse::inspect(arguments)?;
-    let consumer = inspect.consumer.map(|position| arguments.get(position));
-    let (start, count) = (inspect.start, inspect.count);
-    match (inspect.which, inspect.within) {
-        (_, Within::Nothing) => sink.array(0),
-        (_, Within::Between(low, high)) => {
-            within(moment, queue, &inspect, consumer, (low, high), sink)
+    let between = match inspect.within {
+        Within::Everything => None,
+        Within::Between(low, high) => Some((low, high)),
+        Within::Nothing => {
+            sink.array(0);
+            return Ok(());
         }
-        (Which::Waiting, _) => reply::waiting(sink, queue.inspect_waiting(start, count)),
-        (Which::Pending, _) if inspect.idle == 0 && consumer.is_none() => {
-            reply::pending(sink, queue.inspect_pending(moment.now, start, count));
+    };
+    let filter = Filter {
+        idle: inspect.idle,
+        consumer: inspect.consumer.map(|position| arguments.get(position)),
+        between,
+    };
+    let (now, start, count) = (moment.now, inspect.start, inspect.count);
+    let window = (start, count);
+    match (inspect.which, between) {
+        (Which::Waiting, None) => reply::waiting(sink, queue.inspect_waiting(start, count)),
+        (Which::Waiting, Some(between)) => {
+            let rows = queue.find_waiting(between, window)?;
+            reply::waiting(sink, rows.into_iter());
+        }
+        (Which::Pending, _) if filter == Filter::default() => {
+            reply::pending(sink, queue.inspect_pending(now, start, count));
         }
         (Which::Pending, _) => {
-            let rows = queue.pending_of(moment.now, consumer, inspect.idle);
-            reply::pending(sink, window(rows, start, count).into_iter());
+            let rows = queue.find_pending(now, &filter, window)?;
+            reply::pending(sink, rows.into_iter());
         }
-        (Which::Dead, _) => {
-            let of = |name: &[u8]| consumer.is_none_or(|consumer| consumer == name);
-            let rows = queue.dead().filter(|dead| of(dead.consumer));
-            reply::dead(sink, &window(rows, start, count));
+        (Which::Dead, _) => reply::dead(sink, &queue.find_dead(&filter, window)?),
+        (Which::Scheduled, _) => {
+            reply::scheduled(sink, &queue.find_scheduled(between, window)?);
         }
-        (Which::Scheduled, _) => reply::scheduled(sink, &window(queue.due_later(), start, count)),
     }
     Ok(())
-}
-
-/// The rows from a position on, from the end when negative.
-fn window<T>(rows: impl Iterator<Item = T>, start: i64, count: u64) -> Vec<T> {
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    if let Ok(start) = usize::try_from(start) {
-        return rows.skip(start).take(count).collect();
-    }
-    let all: Vec<T> = rows.collect();
-    let behind = usize::try_from(start.unsigned_abs()).unwrap_or(usize::MAX);
-    let first = all.len().saturating_sub(behind);
-    all.into_iter().skip(first).take(count).collect()
-}
-
-/// Rows of messages in one state between two IDs, in the order of IDs. Each state is walked by its own list: what is in
-/// another state is not looked at, but what waits plainly lies among all others in the order of IDs.
-fn within(
-    moment: &Moment<'_>,
-    queue: &Queue,
-    inspect: &Inspect,
-    consumer: Option<&[u8]>,
-    (low, high): (Id, Id),
-    sink: &mut impl Sink,
-) {
-    let (start, count) = (inspect.start, inspect.count);
-    let between = |id: Id| low <= id && id <= high;
-    match inspect.which {
-        Which::Waiting => {
-            let rows = queue.range(low, high, false);
-            let rows = rows.filter(|held| held.meta.state == State::Waiting);
-            let rows = window(rows, start, count);
-            let rows = rows.iter().map(|held| rq_core::Waiting {
-                id: held.id,
-                payload: held.payload,
-            });
-            reply::waiting(sink, rows);
-        }
-        Which::Pending => {
-            let rows = queue.pending_of(moment.now, consumer, inspect.idle);
-            let mut rows: Vec<_> = rows.filter(|pending| between(pending.id)).collect();
-            rows.sort_unstable_by_key(|pending| pending.id);
-            reply::pending(sink, window(rows.into_iter(), start, count).into_iter());
-        }
-        Which::Dead => {
-            let of = |name: &[u8]| consumer.is_none_or(|consumer| consumer == name);
-            let rows = queue
-                .dead()
-                .filter(|dead| between(dead.id) && of(dead.consumer));
-            let mut rows: Vec<_> = rows.collect();
-            rows.sort_unstable_by_key(|dead| dead.id);
-            reply::dead(sink, &window(rows.into_iter(), start, count));
-        }
-        Which::Scheduled => {
-            let mut rows: Vec<_> = queue.due_later().filter(|due| between(due.id)).collect();
-            rows.sort_unstable_by_key(|due| due.id);
-            reply::scheduled(sink, &window(rows.into_iter(), start, count));
-        }
-    }
 }
 
 /// The words at some positions.

@@ -113,6 +113,7 @@ impl From<rq_core::Error> for Refusal {
             rq_core::Error::Capped(..) => Code::Capped,
             rq_core::Error::Paused => Code::Paused,
             rq_core::Error::NotHeld(_) => Code::NotHeld,
+            rq_core::Error::Unbounded(_) => Code::Argument,
             rq_core::Error::BadEffect(_) => Code::BadEffect,
         };
         Self {

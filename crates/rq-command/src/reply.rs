@@ -79,7 +79,8 @@ pub fn delivery(
 
 /// What is known of a message.
 fn meta(sink: &mut impl Sink, id: Id, meta: &Meta<'_>) {
-    sink.map(11);
+    let dead = meta.died > 0;
+    sink.map(if dead { 13 } else { 11 });
     sink.bytes(b"state");
     sink.bytes(meta.state.name().as_bytes());
     number(sink, "deliveries", meta.deliveries.into());
@@ -97,6 +98,11 @@ fn meta(sink: &mut impl Sink, id: Id, meta: &Meta<'_>) {
     optional(sink, meta.fields.token.unwrap_or_default());
     sink.bytes(b"consumer");
     optional(sink, meta.consumer);
+    if dead {
+        number(sink, "died", meta.died);
+        sink.bytes(b"reason");
+        sink.bytes(meta.reason);
+    }
     sink.bytes(b"headers");
     let headers = meta.fields.headers;
     sink.array(headers.count() * 2);

@@ -22,6 +22,9 @@ pub enum Error {
     Paused,
     /// A message that was to be handed over is not held, or not by this delivery.
     NotHeld(Id),
+    /// A search found less than it was asked for among so many messages, and ended.
+    /// Cause: filters that no index helps with. Remedy: others.
+    Unbounded(u64),
     /// An effect that does not fit this queue, or bytes that are no effect. The text says why.
     /// Cause: another version wrote it, bytes were damaged, or the queue is not the one that
     /// the effect was made from.
@@ -52,6 +55,10 @@ impl fmt::Display for Error {
             Error::NotHeld(id) => write!(
                 f,
                 "message {id} is not held, or not by this delivery; nothing was changed"
+            ),
+            Error::Unbounded(looks) => write!(
+                f,
+                "the filters leave too little of the first {looks} messages, expected a narrower RANGE, or none of the filters"
             ),
             Error::BadEffect(reason) => write!(f, "bad effect: {reason}"),
         }

@@ -19,7 +19,7 @@
 //! | `dead`, `consumer` | dead letters; consumers by name and what they hold |
 //! | `group` | a cursor over the store, and where each message stands |
 //! | `remembered` | producers and tokens, so that a push sent again is stored once |
-//! | `queue` | what a queue is made of, and looking at it |
+//! | `queue`, `look`, `search` | what a queue is made of, looking at it, finding what is asked for |
 //! | `produce`, `consume`, `settle`, `manage`, `expire` | the operations |
 //! | `outcome` | what operations and looks give |
 //! | `effect`, `apply` | every change as bytes, and those bytes as a change |
@@ -46,6 +46,7 @@ mod index;
 mod invariants;
 mod lane;
 mod load;
+mod look;
 mod manage;
 mod message;
 mod outcome;
@@ -57,6 +58,7 @@ mod receipt;
 mod record;
 mod remembered;
 mod salvage;
+mod search;
 mod segment;
 mod settle;
 pub mod snapshot;
@@ -78,4 +80,5 @@ pub use policy::{Backoff, Change, DEDUP, Policy};
 pub use produce::Options;
 pub use queue::{Moment, Queue};
 pub use receipt::Receipt;
+pub use search::{Filter, Window};
 pub use settle::Nack;

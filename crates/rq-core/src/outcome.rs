@@ -199,6 +199,10 @@ pub struct Meta<'a> {
     pub deadline: u64,
     /// Who holds it, or held it when it died; empty for nobody by name.
     pub consumer: &'a [u8],
+    /// Milliseconds of its death; 0 when it is not dead.
+    pub died: u64,
+    /// Why it died; empty when it is not dead.
+    pub reason: &'a [u8],
     /// What travels with it.
     pub fields: Fields<'a>,
 }

@@ -10,6 +10,7 @@
 //! segment may be without messages.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::id::Id;
 use crate::invariants::ensure;
@@ -245,6 +246,30 @@ impl Store {
         };
         let slot = (self.segment(entry)).map_or(0, |(base, segment)| segment.seek_id(base, id));
         self.place_from(entry, slot)
+    }
+
+    /// The ordinals of messages between two IDs, both included, and of some that have gone.
+    pub(crate) fn ordinals(&self, low: Id, high: Id) -> Range<u64> {
+        let from = |id: Option<Id>| {
+            let message = id.and_then(|id| self.get(self.seek_id(id)?));
+            message.map_or(self.next_ordinal, |message| message.ordinal)
+        };
+        let start = from(Some(low));
+        start..from(high.successor()).max(start)
+    }
+
+    /// Ordinals and record numbers, or marks, of the messages with these ordinals.
+    pub(crate) fn records(&self, span: Range<u64>) -> impl Iterator<Item = (u64, u32)> {
+        let first = self.seek(span.start, &mut Hint::default());
+        std::iter::successors(first, |&place| self.after(place))
+            .filter_map(|place| {
+                let (base, segment) = self.segment(place.entry)?;
+                Some((
+                    segment.ordinal(base, place.slot),
+                    segment.record(place.slot),
+                ))
+            })
+            .take_while(move |(ordinal, _)| *ordinal < span.end)
     }
 
     /// The last place of all.

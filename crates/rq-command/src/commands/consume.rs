@@ -102,6 +102,7 @@ With `WITHMETA` each row has one more element, a map (a flat array in RESP2) wit
 | `token` | its token, null without one |
 | `consumer` | the name of who holds it, or held it last where it is dead; null without one |
 | `headers` | flat array of names and values, in their order |
+| `died`, `reason` | of dead letters only: Unix milliseconds of the death, and why |
 
 Later releases add fields; readers should pass over those they do not know.",
 };

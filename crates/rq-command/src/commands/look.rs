@@ -11,7 +11,7 @@ pub(super) const INSPECT: Command = Command {
     verb: Verb::Inspect,
     name: "RQ.INSPECT",
     summary: "Shows waiting, delivered, dead or scheduled messages without changing anything.",
-    complexity: "O(n) with n the messages shown, plus the pages (waiting) or the messages (the others, from the nearer end) before them; filters without an index walk over the list of that state",
+    complexity: "O(n) with n the messages shown, plus the pages (waiting) or the messages (the others, from the nearer end) before them; with filters O(k) with k what the list of that state, or of the consumer, or the range of IDs has, whichever is less, and at most 1,000,000",
     since: "0.1.0",
     access: Access::Read,
     fast: false,
@@ -72,12 +72,17 @@ pub(super) const INSPECT: Command = Command {
             Code::Argument,
             "`IDLE` without `PENDING`, or `CONSUMER` without `PENDING` or `DEAD`",
         ),
+        (
+            Code::Argument,
+            "the filters leave too little of the first 1,000,000 messages that they are held against",
+        ),
         WRONG_TYPE,
     ],
     notes: "\
 A negative `start` counts from the end: -1 is the last message. `start` and `count` are always the last two arguments; the state stands first, filters behind it in any order. \
 `IDLE`: last delivered so many milliseconds ago or longer. `CONSUMER`: held by it, or by it last where they are dead. `RANGE`: with IDs between bounds, as those of `RQ.RANGE`. `start` counts \
-what the filters leave. What is due and not yet moved is shown in its old place.",
+what the filters leave. With `RANGE` rows come in the order of IDs. Filters are held against what has least: what the consumer holds, the list of the state, or the range of IDs; \
+where that is more than 1,000,000 messages before enough is found, the answer is an error, since all others wait meanwhile: a narrower `RANGE` helps. What is due and not yet moved is shown in its old place.",
 };
 
 pub(super) const PEEK: Command = Command {

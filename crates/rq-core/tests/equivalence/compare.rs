@@ -1,6 +1,6 @@
 //! What a queue shows, beside what the model does.
 
-use rq_core::{Fields, Headers, Id, Moment, Queue, State};
+use rq_core::{Fields, Filter, Headers, Id, Moment, Queue, State};
 
 use crate::model::{Message, Model, Place};
 
@@ -10,6 +10,7 @@ pub(crate) fn compare(queue: &Queue, model: &Model, moment: &Moment<'_>) {
     counts(queue, model, moment.now);
     orders(queue, model, moment.now);
     windows(queue, model, moment.now);
+    searches(queue, model, moment.now);
     each(queue, model);
     due(queue, model, moment);
 }
@@ -93,26 +94,88 @@ fn consumers(queue: &Queue, model: &Model, now: u64) {
         .map(|(name, seen)| (name.clone(), *seen, model.held_by(name).len() as u64))
         .collect();
     assert_eq!(found, expected);
-    for name in model.seen.keys() {
-        let held: Vec<Id> = queue.pending_of(now, Some(name), 0).map(|p| p.id).collect();
-        assert_eq!(held, model.held_by(name));
+}
+
+/// What each filter and each two of them leave, whole and in part.
+fn searches(queue: &Queue, model: &Model, now: u64) {
+    let ids: Vec<Id> = model.messages.keys().copied().collect();
+    let at = |part: usize| ids.get(ids.len() * part / 4).copied().unwrap_or_default();
+    let end = Id::new(u64::MAX, u64::MAX);
+    // Wide and narrow ones, so that lists and the store are walked.
+    let ranges = [
+        None,
+        Some((Id::default(), end)),
+        Some((at(1), at(3))),
+        Some((at(2), at(2))),
+    ];
+    let names = model.seen.keys().map(Vec::as_slice);
+    let names: Vec<Option<&[u8]>> = names
+        .map(Some)
+        .chain([None, Some(&b"nobody"[..])])
+        .collect();
+    for between in ranges {
+        let within = |id: &Id| between.is_none_or(|(low, high)| (low..=high).contains(id));
+        let order = |mut all: Vec<Id>| {
+            all.retain(within);
+            if between.is_some() {
+                all.sort_unstable();
+            }
+            all
+        };
+        for window in [(0, u64::MAX), (1, 2), (-3, 2)] {
+            let part = |all: &[Id]| part(all, window.0, window.1);
+            if let Some(between) = between {
+                let found = queue.find_waiting(between, window).unwrap();
+                let found: Vec<Id> = found.iter().map(|row| row.id).collect();
+                assert_eq!(found, part(&order(model.waiting())));
+            }
+            let found = queue.find_scheduled(between, window).unwrap();
+            let found: Vec<Id> = found.iter().map(|row| row.id).collect();
+            assert_eq!(found, part(&order(model.scheduled())));
+            for &consumer in &names {
+                let filter = Filter {
+                    idle: 0,
+                    consumer,
+                    between,
+                };
+                let found = queue.find_dead(&filter, window).unwrap();
+                let found: Vec<Id> = found.iter().map(|row| row.id).collect();
+                let of = |id: &Id| match &model.messages[id].place {
+                    Place::Dead(death) => consumer.is_none_or(|name| death.consumer == name),
+                    _ => false,
+                };
+                let mut expected = order(model.dead());
+                expected.retain(of);
+                assert_eq!(found, part(&expected));
+                for idle in [0, 20] {
+                    let filter = Filter { idle, ..filter };
+                    let found = queue.find_pending(now, &filter, window).unwrap();
+                    let found: Vec<Id> = found.iter().map(|row| row.id).collect();
+                    let held =
+                        consumer.map_or_else(|| model.delivered(), |name| model.held_by(name));
+                    let mut expected = order(held);
+                    expected
+                        .retain(|id| model.messages[id].last_delivery + idle <= model.time(now));
+                    assert_eq!(found, part(&expected));
+                }
+            }
+        }
     }
-    let idle: Vec<Id> = queue.pending_of(now, None, 20).map(|p| p.id).collect();
-    let mut expected = model.delivered();
-    expected.retain(|id| model.messages[id].last_delivery + 20 <= model.time(now));
-    assert_eq!(idle, expected);
+}
+
+fn part(all: &[Id], start: i64, count: u64) -> Vec<Id> {
+    let from = match usize::try_from(start) {
+        Ok(from) => from.min(all.len()),
+        Err(_) => all.len().saturating_sub(start.unsigned_abs() as usize),
+    };
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    all[from..].iter().take(count).copied().collect()
 }
 
 /// Parts of lists, from both ends.
 fn windows(queue: &Queue, model: &Model, now: u64) {
     let (waiting, delivered) = (model.waiting(), model.delivered());
-    let part = |all: &[Id], start: i64| {
-        let from = match usize::try_from(start) {
-            Ok(from) => from.min(all.len()),
-            Err(_) => all.len().saturating_sub(start.unsigned_abs() as usize),
-        };
-        all[from..].iter().take(2).copied().collect::<Vec<_>>()
-    };
+    let part = |all: &[Id], start: i64| part(all, start, 2);
     for start in [-3, 1, waiting.len() as i64 / 2 + 1] {
         let found: Vec<Id> = queue.inspect_waiting(start, 2).map(|w| w.id).collect();
         assert_eq!(found, part(&waiting, start));
@@ -167,6 +230,10 @@ fn each(queue: &Queue, model: &Model) {
                 (State::Delivered, holding.deadline, &holding.consumer[..])
             }
         };
+        let (died, reason) = match &message.place {
+            Place::Dead(death) => (death.died, &death.reason[..]),
+            _ => (0, &[][..]),
+        };
         let meta = rq_core::Meta {
             state,
             deliveries: message.deliveries,
@@ -175,6 +242,8 @@ fn each(queue: &Queue, model: &Model) {
             last_delivery: message.last_delivery,
             deadline,
             consumer,
+            died,
+            reason,
             fields: Fields {
                 priority: message.priority,
                 expiry: message.expiry,
