@@ -255,6 +255,16 @@ def test_forward_within_a_queue(queue: Queue) -> None:
     assert [(each.id, each.body) for each in queue.range()] == [(id, b"b")]
 
 
+def test_a_full_queue_forwards_to_itself(queue: Queue) -> None:
+    queue.setup(maxlen=1)
+    queue.push(b"a")
+    message = popped(queue)
+    with pytest.raises(Capped):
+        queue.forward(message, queue, [b"x", b"y"])
+    (id,) = queue.forward(message, queue, b"x")
+    assert [each.id for each in queue.range()] == [id]
+
+
 def test_only_what_is_held_is_forwarded(rq: Connection, queue: Queue) -> None:
     to = rq.queue("other")
     queue.push_many([b"a", b"b", b"c"])

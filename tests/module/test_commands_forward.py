@@ -80,6 +80,18 @@ def test_to_the_same_queue(client: Client) -> None:
     assert client.waiting("src") == [[new, b"again"]] and client.pending("src") == []
 
 
+def test_a_full_queue_forwards_to_itself(client: Client) -> None:
+    # What leaves makes room for what comes, and no more.
+    client.call("RQ.SETUP", "src", "MAXLEN", 2, "MAXBYTES", 3)
+    first, _ = client.push("src", "x", "y")
+    client.take("src")
+    for bodies in (["a", "b"], ["xyz"]):
+        refused(client, "CAPPED", "RQ.FORWARD", "src", "src", "IDS", 1, first, "ELEMENTS", len(bodies), *bodies)
+    (id,) = forward(client, first, "ab", to="src")
+    assert client.call("RQ.LEN", "src") == 2
+    assert client.waiting("src")[-1] == [id, b"ab"]
+
+
 def test_to_the_same_queue_while_many_leases_end(still: Client, exact_clock: Clock) -> None:
     """More than are returned in one step: it is still both or nothing."""
     ids = still.push("src", *range(2100))

@@ -33,6 +33,8 @@ pub struct Options<'a> {
     pub producer: Option<(&'a [u8], u64)>,
     /// Settings of the queue if this push makes it: lease and deliveries.
     pub new: Option<(u64, u32)>,
+    /// Messages of the queue that leave with this push, and their bytes, as [`Queue::leaving`] says: a cap counts them no more.
+    pub leaving: (u64, u64),
 }
 
 impl Options<'_> {
@@ -267,8 +269,13 @@ impl Queue {
             0 => 0,
             cap => held.saturating_add(more).saturating_sub(cap),
         };
-        let mut length = over(policy.max_length, self.len(), count);
-        let mut size = over(policy.max_bytes, self.bytes, bytes);
+        let (messages, stored) = options.leaving;
+        let mut length = over(
+            policy.max_length,
+            self.len().saturating_sub(messages),
+            count,
+        );
+        let mut size = over(policy.max_bytes, self.bytes.saturating_sub(stored), bytes);
         let capped = |length: u64| match length {
             0 => Error::Capped("MAXBYTES", policy.max_bytes),
             _ => Error::Capped("MAXLEN", policy.max_length),

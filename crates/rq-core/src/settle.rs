@@ -174,6 +174,15 @@ impl Queue {
         Ok(())
     }
 
+    /// How many messages these are, and their bytes, for a push that they leave with.
+    #[must_use]
+    pub fn leaving(&self, receipts: &[Receipt]) -> (u64, u64) {
+        let held = receipts.iter().filter_map(|receipt| self.get(receipt.id));
+        held.fold((0, 0), |(count, bytes), held| {
+            (count + 1, bytes + held.bytes())
+        })
+    }
+
     // ---- giving back ----
 
     /// Whether a message's failure is its last one.

@@ -193,6 +193,7 @@ impl State {
             unique: push.unique,
             producer: push.producer.map(|(name, first)| (words.get(name), first)),
             new: push.new,
+            leaving: (0, 0),
         }
     }
 

@@ -146,11 +146,16 @@ impl Keeper {
     ) -> Result<Produced, Error> {
         let when = (now, &Policy::NONE);
         let (receipts, mut done) = (over.receipts, Vec::<Id>::new());
-        let options = Options {
+        let mut options = Options {
             new: over.new,
             ..Options::default()
         };
-        let options = over.new.map(|_| &options);
+        if over.source == over.destination
+            && let Some(queue) = self.queues().get(over.source)
+        {
+            options.leaving = queue.leaving(receipts);
+        }
+        let options = Some(&options);
         let mut let_go = |queue: &mut Queue, effect: &mut dyn Writer| {
             queue.acknowledge(now, receipts.iter().copied(), &mut done, effect, |_| ());
         };

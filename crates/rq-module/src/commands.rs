@@ -333,6 +333,7 @@ fn options<'a>(
             .producer
             .map(|(name, sequence)| (argv.get(name), sequence)),
         new: push.new,
+        leaving: (0, 0),
     }
 }
 
@@ -410,11 +411,18 @@ fn forward(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
     if let Some(other) = &mut other {
         due::expire(ctx, other);
     }
+    let mut options = Options {
+        new: request.new,
+        ..Options::default()
+    };
     // From here on nothing else happens to what is held.
     match source.queue_mut() {
         Some(queue) => {
             execute::resolve(argv, &request.named, queue, &mut receipts);
             queue.ensure_held(&receipts)?;
+            if other.is_none() {
+                options.leaving = queue.leaving(&receipts);
+            }
         }
         None => {
             let first: Option<&Receipt> = receipts.first();
@@ -423,12 +431,8 @@ fn forward(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
         }
     }
     let destination = other.as_mut().unwrap_or(&mut source);
-    let options = Options {
-        new: request.new,
-        ..Options::default()
-    };
-    let options = request.new.map(|_| &options);
-    let produced = add(ctx, destination, argv, request.elements.start, options)?;
+    let elements = request.elements.start;
+    let produced = add(ctx, destination, argv, elements, Some(&options))?;
     let Some(queue) = source.queue_mut() else {
         return Ok(ERR);
     };
