@@ -203,6 +203,7 @@ impl Run {
             unique: push.unique,
             producer: producer.as_ref().map(|(name, number)| (&name[..], *number)),
             new: push.new,
+            leaving: (0, 0),
         };
         let options = (!push.plain).then_some(&options);
         let defaults = self.setting.defaults;
