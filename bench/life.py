@@ -23,6 +23,8 @@ SIZE = 100  # bytes of a payload
 BATCH = 100
 PIPELINE = 50
 KEY = "life"
+Lease = Callable[[], int]
+"""Milliseconds of the next lease."""
 HOUR = 3_600_000
 SPREAD = 10_000
 """Milliseconds over which messages fall due."""
@@ -40,13 +42,17 @@ def measure(environment: Environment, plan: Plan) -> Iterator[Row]:
     for what, delay in delays.items():
         progress(f"life: {count:,} messages, {what}")
         yield _bytes(environment, what, count, partial(_push, count=count, delay=delay))
-    leases: dict[str, tuple[str | int, ...]] = {
-        "leased": ("LEASE", HOUR),
-        "leased by name": ("LEASE", HOUR, "CONSUMER", "worker"),
+    any_length: Lease = lambda: HOUR + random.randrange(HOUR)  # noqa: E731
+    leases: dict[str, tuple[Lease, int, str]] = {
+        "leased": (lambda: HOUR, 1000, ""),
+        "leased by name": (lambda: HOUR, 1000, "worker"),
+        "leased, any length": (any_length, 10, ""),
+        "leased, any length, by name": (any_length, 10, "worker"),
     }
-    for what, options in leases.items():
+    for what, (lease, batch, consumer) in leases.items():
         progress(f"life: {count:,} messages, {what}")
-        yield _bytes(environment, what, count, partial(_hold, count=count, options=options))
+        hold = partial(_hold, count=count, lease=lease, batch=batch, consumer=consumer)
+        yield _bytes(environment, what, count, hold)
     progress(f"life: {count:,} messages fall due over {SPREAD / 1000:.0f} s")
     yield from _fall_due(environment, count)
 
@@ -77,10 +83,16 @@ def _push(connection: Connection, count: int, delay: Callable[[int], int], optio
             connection.reply()
 
 
-def _hold(connection: Connection, count: int, options: tuple[str | int, ...]) -> None:
+def _hold(connection: Connection, count: int, lease: Lease, batch: int, consumer: str) -> None:
+    """Pops all messages, so many at a time with a lease each time."""
     _push(connection, count, lambda _: 0, "")
-    for _ in range(count // 1000):
-        connection.command("RQ.POP", "COUNT", 1000, *options, "KEYS", 1, KEY)
+    name = ["CONSUMER", consumer] if consumer else []
+    for start in range(0, count // batch, PIPELINE):
+        turn = range(start, min(start + PIPELINE, count // batch))
+        words = [encode(["RQ.POP", "COUNT", batch, "LEASE", lease(), *name, "KEYS", 1, KEY]) for _ in turn]
+        connection.send(b"".join(words))
+        for _ in turn:
+            connection.reply()
 
 
 def _fall_due(environment: Environment, count: int) -> Iterator[Row]:

@@ -16,6 +16,8 @@ LIFE = {
     "delayed, in any order": 24.0,
     "leased": 48.0,
     "leased by name": 64.0,
+    "leased, any length": 48.0,
+    "leased, any length, by name": 64.0,
     "latest of those due": 50.0,
     "slowest command beside": 10.0,
 }

@@ -8,7 +8,7 @@
 //! Invariants: times never fall in a list; a list's mark is a record of it, or none, and all records before the mark have explicit
 //! deadlines; `deadlines` holds exactly the delivered records with explicit deadlines that end.
 
-use crate::index::Index;
+use crate::deadlines::Deadlines;
 use crate::invariants::ensure;
 use crate::record::{EXTENDED, NIL, Record, Records};
 
@@ -51,7 +51,7 @@ pub(crate) struct Delivered {
     endless: List,
     /// Those with ends, the list `n` at `n` - 1.
     leased: Vec<List>,
-    deadlines: Index,
+    deadlines: Deadlines,
     count: u64,
 }
 
@@ -60,7 +60,7 @@ impl Default for Delivered {
         Self {
             endless: List::EMPTY,
             leased: Vec::new(),
-            deadlines: Index::default(),
+            deadlines: Deadlines::default(),
             count: 0,
         }
     }
@@ -178,20 +178,16 @@ impl Delivered {
             return;
         };
         record.set(EXTENDED, true);
-        let ordinal = record.ordinal();
         records.set_deadline(number, deadline);
         if deadline > 0 {
-            self.deadlines.insert(deadline, ordinal);
+            self.deadlines.insert(records, number);
         }
     }
 
     fn forget_deadline(&mut self, records: &mut Records, number: u32) {
-        let deadline = records.deadline(number);
-        if deadline > 0 {
+        if records.deadline(number) > 0 {
+            self.deadlines.remove(records, number);
             records.set_deadline(number, 0);
-            if let Some(record) = records.get(number) {
-                self.deadlines.remove(deadline, record.ordinal());
-            }
         }
     }
 
@@ -224,6 +220,9 @@ impl Delivered {
 
     /// A record has another number.
     pub(crate) fn renumber(&mut self, records: &mut Records, record: &Record, from: u32, to: u32) {
+        if record.has(EXTENDED) {
+            self.deadlines.renumber(records, from, to);
+        }
         let Some(list) = self.list_mut(record.class()) else {
             return;
         };
@@ -265,8 +264,7 @@ impl Delivered {
     pub(crate) fn next_due(&self, records: &Records) -> Option<u64> {
         let lists = self.leased.iter().filter(|list| list.length != OTHER);
         let ends = lists.filter_map(|list| Some(records.get(list.mark)?.time() + list.length));
-        ends.chain(self.deadlines.first().map(|(time, _)| time))
-            .min()
+        ends.chain(self.deadlines.first()).min()
     }
 
     /// Ordinals of up to `limit` messages whose leases have ended, in the order of their ends. Those that were extended are
@@ -295,7 +293,7 @@ impl Delivered {
                 number = record.next;
             }
         }
-        let explicit = self.deadlines.iter().take_while(|&(end, _)| end <= now);
+        let explicit = (self.deadlines.iter(records)).take_while(|&(end, _)| end <= now);
         due.extend(explicit.take(limit));
         due.sort_unstable();
         due.truncate(limit);
@@ -355,7 +353,7 @@ impl Delivered {
             ensure(count == list.count, "a delivered list is short")?;
             total += count;
         }
-        self.deadlines.check()?;
+        self.deadlines.check(records)?;
         ensure(
             explicit == self.deadlines.len(),
             "explicit deadlines do not add up",

@@ -13,9 +13,9 @@
 //! | `message`, `policy`, `counters` | what travels with a message; settings and counts of a queue |
 //! | `segment`, `store` | one page of messages in ID order; all of them, found by ID or by ordinal |
 //! | `record` | one record per message from its first delivery on, in chunks that are given back |
-//! | `delivered` | what is delivered, by last delivery and by the end of leases |
+//! | `delivered`, `deadlines` | what is delivered, by last delivery and by the end of leases |
 //! | `lane` | what waits outside the order of IDs: priorities, front, returned, late |
-//! | `index` | messages in the order of a time: schedule, deadlines, times to live |
+//! | `index` | messages in the order of a time: schedule, times to live |
 //! | `dead`, `consumer` | dead letters; consumers by name and what they hold |
 //! | `group` | a cursor over the store, and where each message stands |
 //! | `remembered` | producers and tokens, so that a push sent again is stored once |
@@ -36,6 +36,7 @@ mod consume;
 mod consumer;
 mod counters;
 mod dead;
+mod deadlines;
 mod delivered;
 pub mod effect;
 mod error;

@@ -11,12 +11,16 @@
 //! Invariants: `live` is the number of records in use, in a chunk and in all; a chunk with room
 //! has its bit in `open`; the last chunk has records, unless it is the only one, and small.
 
+use std::collections::BTreeMap;
+
 use crate::invariants::ensure;
 
 /// In place of a record number: no record.
 pub(crate) const NIL: u32 = u32::MAX;
 
 const CHUNK: usize = 1024;
+/// In place of a deadline: it is in [`Records::far`].
+const FAR: u32 = u32::MAX;
 const FIRST: usize = 4;
 
 /// Where the message of a record stands.
@@ -163,8 +167,9 @@ impl Holding {
 #[derive(Debug)]
 struct Chunk {
     records: Vec<Record>,
-    /// Explicit deadlines by index, up to the last one that has or had one.
-    deadlines: Vec<u64>,
+    /// Explicit deadlines by index, up to the last one that has or had one: 0 for none, milliseconds since the last delivery
+    /// and 1, or [`FAR`].
+    deadlines: Vec<u32>,
     /// Who holds them, likewise.
     holdings: Vec<Holding>,
     /// First of the chain of free records, as an index into the chunk.
@@ -189,7 +194,7 @@ impl Clone for Chunk {
 impl Chunk {
     /// Bytes of the arrays beside the records.
     fn beside(&self) -> usize {
-        self.deadlines.capacity() * size_of::<u64>()
+        self.deadlines.capacity() * size_of::<u32>()
             + self.holdings.capacity() * size_of::<Holding>()
     }
 
@@ -218,6 +223,8 @@ pub(crate) struct Records {
     beside: usize,
     /// Where the search for a record to move goes on, as an index into the last chunk.
     sweep: usize,
+    /// Deadlines that are too far from the last delivery to lie beside the record: 49 days.
+    far: BTreeMap<u32, u64>,
 }
 
 /// A record that moved: whoever knows it by its old number must learn the new one.
@@ -236,6 +243,7 @@ impl Clone for Records {
             chunks,
             open: self.open.clone(),
             vacant: self.vacant.clone(),
+            far: self.far.clone(),
             ..*self
         }
     }
@@ -253,6 +261,7 @@ impl Records {
             + self.vacant.capacity() * 4
             + self.room * size_of::<Record>()
             + self.beside
+            + self.far.len() * 24
     }
 
     fn split(number: u32) -> (usize, usize) {
@@ -272,12 +281,33 @@ impl Records {
     /// The explicit deadline of a record; 0 when it has none.
     pub(crate) fn deadline(&self, number: u32) -> u64 {
         let (chunk, index) = Self::split(number);
-        let chunk = self.chunks.get(chunk);
-        chunk.map_or(0, |chunk| chunk.deadlines.get(index).copied().unwrap_or(0))
+        let Some(chunk) = self.chunks.get(chunk) else {
+            return 0;
+        };
+        match chunk.deadlines.get(index) {
+            None | Some(0) => 0,
+            Some(&FAR) => self.far.get(&number).copied().unwrap_or(0),
+            Some(&after) => chunk.records.get(index).map_or(0, Record::time) + u64::from(after) - 1,
+        }
     }
 
+    /// Gives a record an explicit deadline, 0 for none. Until that is taken away, its last delivery must stay.
     pub(crate) fn set_deadline(&mut self, number: u32, deadline: u64) {
-        self.set_beside(number, deadline, 0, |chunk| &mut chunk.deadlines);
+        let time = self.get(number).map_or(0, Record::time);
+        let after = deadline
+            .checked_sub(time)
+            .and_then(|n| u32::try_from(n + 1).ok());
+        let after = match deadline {
+            0 => 0,
+            _ => after.unwrap_or(FAR),
+        };
+        if !self.far.is_empty() {
+            self.far.remove(&number);
+        }
+        if after == FAR {
+            self.far.insert(number, deadline);
+        }
+        self.set_beside(number, after, 0, |chunk| &mut chunk.deadlines);
     }
 
     /// Who holds the message of a record by name.
@@ -345,8 +375,10 @@ impl Records {
     pub(crate) fn remove(&mut self, number: u32) {
         let (at, index) = Self::split(number);
         let chunk = &mut self.chunks[at];
-        if let Some(deadline) = chunk.deadlines.get_mut(index) {
-            *deadline = 0;
+        if let Some(deadline) = chunk.deadlines.get_mut(index)
+            && std::mem::take(deadline) == FAR
+        {
+            self.far.remove(&number);
         }
         chunk.records[index] = Record {
             next: chunk.free,

@@ -124,7 +124,7 @@ fn delivered_with_a_lease_and_by_name() {
             &mut effect,
             |_| (),
         );
-        ensure(&format!("{what}, extended"), &extended, 85.0);
+        ensure(&format!("{what}, extended"), &extended, most);
         acknowledge(&mut extended, &all);
         ensure_given_back(&extended);
         acknowledge(&mut queue, &all);
