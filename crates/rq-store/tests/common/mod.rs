@@ -547,6 +547,7 @@ impl Driver {
                     headers: Headers::new(&headers),
                     new: how.new,
                     producer: None,
+                    leaving: (0, 0),
                 };
                 let outcome = record.push(NAMES[*queue], place, Some(&options), slices(&payloads));
                 pushed = stored(*queue, outcome, payloads)?;
