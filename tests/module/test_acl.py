@@ -145,10 +145,12 @@ def test_keys_by_pattern(allowed: Allowed, name: str) -> None:
         ("rq.register", True, False),
         ("rq.claim", False, False),
         ("rq.delete", False, True),
+        ("rq.setup", False, False),
+        ("rq.consumer", False, False),
     ],
 )
 def test_reading_and_writing_are_apart(allowed: Allowed, name: str, reading: bool, writing: bool) -> None:
-    """Which of the two permissions is enough alone; a pop needs both, since it shows and takes."""
+    """Which of the two permissions is enough alone. Both are needed by what shows and takes, or may do either."""
     allowed.rules("+@all", "%R~q")
     assert allowed(*on(name, "q")) == reading
     allowed.rules("+@all", "%W~q")

@@ -147,8 +147,8 @@ def table(shared_server: Server) -> dict[str, list[Any]]:
         ("rq.flush", {"write", "module"}, {"readonly", "denyoom", "admin", "fast"}),
         ("rq.pause", {"write", "fast", "module"}, {"readonly", "admin"}),
         ("rq.resume", {"write", "fast", "module"}, {"readonly", "denyoom", "admin"}),
-        ("rq.setup", {"write", "fast", "module"}, {"readonly", "admin"}),
-        ("rq.consumer", {"write", "module"}, {"readonly", "denyoom", "admin"}),
+        ("rq.setup", {"fast", "module"}, {"write", "readonly", "denyoom", "admin"}),
+        ("rq.consumer", {"module"}, {"write", "readonly", "denyoom", "admin", "fast"}),
         ("rq.register", {"readonly", "module"}, {"write", "denyoom", "admin"}),
         ("rq.notify", {"readonly", "module", "blocking"}, {"write", "denyoom", "admin", "movablekeys"}),
         ("rq.apply", {"write", "admin", "module"}, {"readonly"}),
@@ -263,6 +263,12 @@ def test_the_keys_come_with_what_is_done_to_them(client: Client) -> None:
     (key,) = client.call("COMMAND", "GETKEYSANDFLAGS", "RQ.POP", "COUNT", 2, "KEYS", 1, "q")
     assert key[0] == b"q"
     assert {b"RW", b"access"} <= {bytes(flag) for flag in key[1]}
+
+
+@pytest.mark.parametrize("command", [("RQ.SETUP", "q"), ("RQ.CONSUMER", "LIST", "q")], ids=lambda words: words[0])
+def test_what_looks_or_changes_has_a_key_for_both(client: Client, command: tuple[Argument, ...]) -> None:
+    ((_, flags),) = client.call("COMMAND", "GETKEYSANDFLAGS", *command)
+    assert {b"RW", b"access", b"update"} <= {bytes(flag) for flag in flags}
 
 
 NAMES = ["q", "r", "10", "COUNT", "BLOCK", "KEYS", "-1"]

@@ -12,6 +12,7 @@ from tests.support.effort import effort
 from tests.support.operations import random_operations
 from tests.support.scenario import every_scenario
 from tests.support.server import Server
+from tests.support.wait import wait_until
 from tests.support.waiter import pop_waiting
 
 pytestmark = pytest.mark.essential
@@ -182,6 +183,45 @@ def test_a_replica_refuses_to_change(pair: Pair) -> None:
             pair.copy.call(*command)
         assert error.value.code == "READONLY"
     pair.check_equal()
+
+
+def test_a_replica_shows_settings_and_consumers(pair: Pair) -> None:
+    pair.source.setup("q", "LEASE", 60_000, "DELIVERIES", 7)
+    pair.source.push("q", "a", "b")
+    pair.source.pop_with("q", "CONSUMER", "ann")
+    pair.check_equal()
+    assert pair.copy.call("RQ.SETUP", "q") == pair.source.call("RQ.SETUP", "q")
+    assert [row[:2] for row in pair.copy.call("RQ.CONSUMER", "LIST", "q")] == [[b"ann", 1]]
+    assert pair.copy.call("RQ.SETUP", "none") is None and pair.copy.call("RQ.CONSUMER", "LIST", "none") == []
+    script = "return {redis.call('RQ.SETUP', KEYS[1])[2], #redis.call('RQ.CONSUMER', 'LIST', KEYS[1])}"
+    assert pair.copy.call("EVAL", script, 1, "q") == [60_000, 1]
+    assert pair.copy.transaction(("RQ.SETUP", "none"), ("RQ.CONSUMER", "LIST", "q"))[0] is None
+    assert not pair.copy.exists("none")
+    with pytest.raises(CommandError) as error:
+        pair.copy.call("RQ.SETUP", "q", "LEASE", -1)
+    assert error.value.line.startswith("ERR LEASE is out of range"), "arguments are judged first"
+    with pytest.raises(CommandError) as error:
+        pair.copy.call("EVAL", "return redis.call('RQ.SETUP', KEYS[1], 'LEASE', 1)", 1, "q")
+    assert error.value.code == "READONLY"
+    (refused,) = pair.copy.transaction(("RQ.CONSUMER", "DELETE", "q", "ann"))
+    assert refused.code == "READONLY"
+    pair.check_equal()
+
+
+def test_what_a_replica_shows_does_no_due_work(start_server: StartServer) -> None:
+    primary, replica = start_server(), start_server()
+    replica.follow(primary)
+    with primary.client() as source, replica.client() as copy:
+        (id,) = source.push_with("q", "DELAY", 200)
+        source.pop_with("q", "CONSUMER", "ann")
+        replica.catch_up(primary)
+        primary.kill()
+        before = copy.digest("q")
+        due = copy.scheduled("q")[0][2]
+        wait_until("it is due", lambda: int(copy.call("TIME")[0]) * 1000 > due)
+        assert copy.call("RQ.SETUP", "q") and copy.call("RQ.CONSUMER", "LIST", "q") == []
+        assert [row[0] for row in copy.scheduled("q")] == [id]
+        assert copy.digest("q") == before
 
 
 def test_wait_counts_the_replica(pair: Pair) -> None:

@@ -49,7 +49,7 @@ fn argument_syntax(argument: &Argument) -> String {
 pub fn categories(command: &Command) -> String {
     let access = match command.access {
         Access::Read => "@read",
-        Access::Write | Access::Remove | Access::Grow => "@write",
+        Access::Write | Access::Either | Access::Remove | Access::Grow => "@write",
         Access::Admin => "@write @admin @dangerous",
     };
     let speed = if command.fast { " @fast" } else { " @slow" };
@@ -135,7 +135,10 @@ const GENERAL: &str = "
   acknowledged its key is gone, on replicas too. Its counters live on in the totals of the server
   (`INFO reliableq_totals`), which count since the server started. A client that waits makes no key. A queue that
   remembers producers or tokens (`RQ.PUSHEX`) holds something: it goes when the last one is forgotten. One with settings (`RQ.SETUP`), and one that is paused, stays.
-- **Read-only commands change nothing**: what is due and not yet moved is shown in its old place.
+- **Read-only commands change nothing**: what is due and not yet moved is shown in its old place. `RQ.SETUP key` alone and `RQ.CONSUMER LIST` are read-only, too, and work
+  on replicas. A server takes these two commands for some that may write, whatever their arguments say: it refuses them in read-only scripts (`EVAL_RO`, `no-writes`), and has
+  them wait while writes are paused. What they would change is refused where the server refuses to write (`READONLY`, `NOREPLICAS`, `MISCONF`), and with `TRYAGAIN` by
+  a transaction that has paused it.
 - **No queue gives an ID twice**, also not one that ceased to exist and was made again under its name, as far as persistence reaches: the server remembers the largest ID that
   it gave, in RDB files and with each queue in rewritten append-only files, and a new queue starts
   above it. `RESTORE`, `COPY` and `RENAME` stay outside of this: a copied queue

@@ -11,10 +11,11 @@ use rq_core::{
     Delivery, Filter, Id, IdText, Moment, Nack, Paused, Queue, Receipt, Recover, Settled, TakeOver,
 };
 
+use crate::commands::COMMANDS;
 use crate::parse::{self, Arguments, ConsumerOf, Named, Redrive, Which, Within};
 use crate::refusal::{Code, Refusal};
 use crate::reply::{self, Sink};
-use crate::table::Verb;
+use crate::table::{Access, Verb};
 
 /// Room that is used again by each command.
 #[derive(Debug, Default)]
@@ -66,6 +67,19 @@ pub fn creates(verb: Verb) -> bool {
     matches!(verb, Verb::Setup | Verb::Pause)
 }
 
+/// Whether a command only looks, as its arguments say: then [`look`] does it, too.
+#[must_use]
+pub fn looks(verb: Verb, arguments: &(impl Arguments + ?Sized)) -> bool {
+    match verb {
+        Verb::Setup => arguments.len() <= 2,
+        Verb::Consumer => arguments.get(1).eq_ignore_ascii_case(b"LIST"),
+        verb => {
+            let mut all = COMMANDS.iter();
+            all.any(|command| command.verb == verb && command.access == Access::Read)
+        }
+    }
+}
+
 /// Where a command that [`execute`] does has its key.
 #[must_use]
 pub fn key_position(verb: Verb) -> usize {
@@ -108,8 +122,10 @@ pub fn execute(
             sink.word("OK");
             Ok(())
         }
-        Verb::Setup => setup(arguments, queue, effect, sink),
-        Verb::Consumer => consumer(arguments, moment, queue, effect, sink),
+        Verb::Setup if !looks(verb, arguments) => setup(arguments, queue, effect, sink),
+        Verb::Consumer if !looks(verb, arguments) => {
+            consumer(arguments, moment, queue, effect, sink)
+        }
         _ => look(verb, arguments, moment, queue, room, sink),
     }
 }
@@ -161,6 +177,19 @@ pub fn look(
             } else {
                 reply::info(sink, &queue.info(moment.now));
             }
+        }
+        Verb::Setup => {
+            parse::setup(arguments)?;
+            if queue.is_empty() {
+                sink.null();
+            } else {
+                reply::policy(sink, queue.policy());
+            }
+        }
+        Verb::Consumer => {
+            parse::consumer(arguments)?;
+            let rows: Vec<_> = queue.consumers(moment.now).collect();
+            reply::consumers(sink, &rows);
         }
         _ => return Err(Refusal::new(Code::Argument, "not a command on one queue")),
     }
@@ -388,14 +417,8 @@ fn setup(
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
     let change = parse::setup(arguments)?;
-    if !change.is_empty() {
-        queue.setup(&change, effect);
-        sink.word("OK");
-    } else if queue.is_empty() {
-        sink.null();
-    } else {
-        reply::policy(sink, queue.policy());
-    }
+    queue.setup(&change, effect);
+    sink.word("OK");
     Ok(())
 }
 
@@ -406,14 +429,8 @@ fn consumer(
     effect: &mut dyn Writer,
     sink: &mut impl Sink,
 ) -> Result<(), Refusal> {
-    match parse::consumer(arguments)? {
-        ConsumerOf::List => {
-            let rows: Vec<_> = queue.consumers(moment.now).collect();
-            reply::consumers(sink, &rows);
-        }
-        ConsumerOf::Delete(name) => {
-            sink.integer(queue.delete_consumer(moment.now, arguments.get(name), effect));
-        }
+    if let ConsumerOf::Delete(name) = parse::consumer(arguments)? {
+        sink.integer(queue.delete_consumer(moment.now, arguments.get(name), effect));
     }
     Ok(())
 }

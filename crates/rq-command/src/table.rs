@@ -68,6 +68,8 @@ pub enum Access {
     Read,
     /// It changes queues, and shows what is in them.
     Write,
+    /// It only looks, or changes queues, as its arguments say.
+    Either,
     /// It takes messages away, and shows none of them.
     Remove,
     /// It changes queues, and takes memory: refused when there is none left.

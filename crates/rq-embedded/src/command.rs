@@ -1,9 +1,9 @@
 //! Commands on queues: all of `RQ.*` but those that wait, and pops, whose rows are their caller's business.
 
-use rq_command::execute::{self, creates, executes, key_position, look};
+use rq_command::execute::{self, creates, executes, key_position, look, looks};
 use rq_command::parse::{self, Arguments, PushExtended};
 use rq_command::reply::{self, Sink, Status};
-use rq_command::{Access, COMMANDS, Code, Refusal, Verb};
+use rq_command::{Code, Refusal, Verb};
 use rq_core::effect::{Unread, Writer};
 use rq_core::{Delivery, Headers, Options, Pop, Produced, Queue};
 
@@ -15,8 +15,8 @@ use crate::state::State;
 /// Whether a command changes what must be durable where that was asked for: all but those that look, and those that
 /// deliver, which come back by themselves.
 #[must_use]
-pub fn is_durable(verb: Verb) -> bool {
-    !is_look(verb)
+pub fn is_durable(verb: Verb, words: &(impl Arguments + ?Sized)) -> bool {
+    !looks(verb, words)
         && !matches!(
             verb,
             Verb::Pop | Verb::Recover | Verb::Claim | Verb::Register | Verb::Notify
@@ -34,13 +34,6 @@ pub fn pop_of<'a>(pop: &parse::Pop, words: &'a (impl Arguments + ?Sized)) -> Pop
         prefetch: pop.prefetch,
         max_bytes: pop.max_bytes.unwrap_or(0),
     }
-}
-
-/// Whether a command only looks.
-fn is_look(verb: Verb) -> bool {
-    let is_it = |command: &&rq_command::Command| command.verb == verb;
-    let command = COMMANDS.iter().find(is_it);
-    command.is_some_and(|command| command.access == Access::Read)
 }
 
 impl State {
@@ -122,7 +115,7 @@ impl State {
         sink: &mut impl Sink,
     ) -> Result<(), Error> {
         let name = words.get(key_position(verb));
-        if is_look(verb) {
+        if looks(verb, words) {
             let (nothing, moment) = (Queue::default(), self.keeper.moment(self.now()));
             let queue = self.keeper.queues().get(name).unwrap_or(&nothing);
             look(verb, words, &moment, queue, &mut self.room, sink)?;

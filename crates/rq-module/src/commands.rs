@@ -18,6 +18,7 @@ use crate::context::{Argv, Context, ERR, OK, bytes_of, guard};
 use crate::documentation;
 use crate::due;
 use crate::key::{self, Key};
+use crate::permission;
 use crate::propagate;
 use crate::registering;
 use crate::state::{self, STATE};
@@ -64,6 +65,13 @@ macro_rules! single {
     };
 }
 
+/// The same, for one that looks or changes, as its arguments say.
+macro_rules! either {
+    ($verb:expr, $event:literal) => {
+        entry_point!(|ctx, argv| either(ctx, argv, $verb, $event))
+    };
+}
+
 /// The same, for one that only looks.
 macro_rules! looking {
     ($verb:expr) => {
@@ -86,8 +94,8 @@ fn entry_point(verb: Verb) -> EntryPoint {
         Verb::Flush => single!(Verb::Flush, c"rq.flush"),
         Verb::Pause => single!(Verb::Pause, c"rq.pause"),
         Verb::Resume => single!(Verb::Resume, c"rq.pause"),
-        Verb::Setup => single!(Verb::Setup, c"rq.setup"),
-        Verb::Consumer => single!(Verb::Consumer, c"rq.nack"),
+        Verb::Setup => either!(Verb::Setup, c"rq.setup"),
+        Verb::Consumer => either!(Verb::Consumer, c"rq.nack"),
         Verb::Forward => entry_point!(forward),
         Verb::Inspect => looking!(Verb::Inspect),
         Verb::Peek => looking!(Verb::Peek),
@@ -141,6 +149,8 @@ pub(crate) fn register(ctx: Context) -> Result<(), String> {
 fn flags(command: &Command) -> String {
     let mut flags = match command.access {
         Access::Read => "readonly",
+        // The server asks nothing about it, but whether all that may be propagated has to wait.
+        Access::Either => "may-replicate",
         Access::Write | Access::Remove => "write",
         Access::Grow => "write deny-oom",
         Access::Admin => "write admin",
@@ -225,6 +235,20 @@ fn judged(argv: &Argv, verb: Verb) -> Option<Refusal> {
         &mut Nowhere,
     )
     .err()
+}
+
+/// Executes a command that looks at one queue, or changes it if the server lets it.
+fn either(ctx: Context, argv: &Argv, verb: Verb, event: &CStr) -> Result<c_int, Refusal> {
+    if execute::looks(verb, argv) {
+        return look(ctx, argv, verb);
+    }
+    let Some(refusal) = permission::refusal(ctx) else {
+        return change(ctx, argv, verb, event);
+    };
+    match judged(argv, verb) {
+        Some(wrong) => Err(wrong),
+        None => Ok(ctx.reply_error(&refusal)),
+    }
 }
 
 /// Executes a command that changes one queue.

@@ -1,6 +1,6 @@
 //! A call by the server: its arguments, its replies, its flags.
 
-use std::ffi::{CString, c_char, c_int, c_long};
+use std::ffi::{CStr, CString, c_char, c_int, c_long};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::slice;
@@ -102,7 +102,11 @@ impl Context {
     // ---- replies beside those of a sink ----
 
     pub(crate) fn refuse(self, refusal: &Refusal) -> c_int {
-        let text = line(&refusal.to_string());
+        self.reply_error(&line(&refusal.to_string()))
+    }
+
+    /// Replies with a whole error line.
+    pub(crate) fn reply_error(self, text: &CStr) -> c_int {
         // SAFETY: the text is terminated, and copied by the server.
         unsafe { call!(RedisModule_ReplyWithError(self.0, text.as_ptr())) }
     }

@@ -11,6 +11,7 @@
 //! | `context` | a call by the server: arguments, replies, flags |
 //! | `key` | a key that is open, and the queue in it |
 //! | `commands` | the handlers |
+//! | `permission` | whether a call may change something |
 //! | `blocking` | clients that wait, and how they are served |
 //! | `registry` | which keys hold queues, and which connections attend to them |
 //! | `registering` | the handlers of `RQ.REGISTER` and `RQ.NOTIFY` |
@@ -38,6 +39,7 @@ mod due;
 mod events;
 mod information;
 mod key;
+mod permission;
 mod propagate;
 mod registering;
 mod registry;

@@ -312,7 +312,7 @@ impl Handle {
         let words = held.words();
         let verb = call::verb(&words).map_err(|refusal| errors::refused(&refusal, command))?;
         let bytes: usize = words.iter().map(|word| word.len()).sum();
-        let how = (bytes > LONG, is_durable(verb));
+        let how = (bytes > LONG, is_durable(verb, &*words));
         let told = self.execute(command, how, |state| call::execute(state, verb, &words))?;
         told.into_python(py)
     }

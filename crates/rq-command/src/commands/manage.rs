@@ -135,7 +135,7 @@ pub(super) const SETUP: Command = Command {
     summary: "Changes the settings of a queue, or shows them.",
     complexity: "O(1)",
     since: "0.1.0",
-    access: Access::Write,
+    access: Access::Either,
     fast: true,
     blocking: false,
     keys: Keys::First,
@@ -197,7 +197,7 @@ pub(super) const SETUP: Command = Command {
         WRONG_TYPE,
     ],
     notes: "\
-Those named change, all or none, the others stay. 0 clears one.
+Those named change, all or none, the others stay. 0 clears one. Without any it only looks, also on a replica.
 
 | setting | says | default | shown as |
 |---|---|---|---|
@@ -227,7 +227,7 @@ pub(super) const CONSUMER: Command = Command {
     summary: "Shows the consumers of a queue, or ends one, whose messages return.",
     complexity: "O(n) with n the consumers, or the messages that return",
     since: "0.1.0",
-    access: Access::Write,
+    access: Access::Either,
     fast: false,
     blocking: false,
     keys: Keys::Second,
@@ -262,7 +262,7 @@ pub(super) const CONSUMER: Command = Command {
         WRONG_TYPE,
     ],
     notes: "\
-A consumer exists as long as it holds something (`CONSUMER` of `RQ.POP`, `RQ.CLAIM`, `RQ.RECOVER`). It is seen when it pops, also when it finds nothing; that is not replicated. `DELETE` returns what it \
+A consumer exists as long as it holds something (`CONSUMER` of `RQ.POP`, `RQ.CLAIM`, `RQ.RECOVER`). It is seen when it pops, also when it finds nothing; that is not replicated. `LIST` only looks, also on a replica. `DELETE` returns what it \
 holds to the front, and counts no failure.",
 };
 

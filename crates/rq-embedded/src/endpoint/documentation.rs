@@ -73,6 +73,7 @@ fn information(reply: &mut Reply<'_>, commands: Vec<Option<&Command>>) {
 fn flags(command: &Command) -> String {
     let mut flags = match command.access {
         Access::Read => "readonly",
+        Access::Either => "",
         Access::Write | Access::Remove | Access::Admin => "write",
         Access::Grow => "write denyoom",
     }
@@ -89,8 +90,8 @@ fn flags(command: &Command) -> String {
 }
 
 fn words(reply: &mut Reply<'_>, words: &str) {
-    reply.set(words.split(' ').count());
-    for word in words.split(' ') {
+    reply.set(words.split_ascii_whitespace().count());
+    for word in words.split_ascii_whitespace() {
         reply.status(word);
     }
 }

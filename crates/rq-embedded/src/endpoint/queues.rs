@@ -44,7 +44,7 @@ pub(super) fn execute(
         verb => state.command(verb, &words, reply)?,
     }
     // What a resend finds stored may not be durable yet.
-    let durable = is_durable(verb);
+    let durable = is_durable(verb, &words);
     Ok(if durable {
         Outcome::Durable
     } else {

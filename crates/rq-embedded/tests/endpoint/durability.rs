@@ -59,6 +59,26 @@ fn always_is_durable_before_the_answer() {
 }
 
 #[test]
+fn who_looks_stores_nothing_and_waits_for_nothing() {
+    let file = File::new();
+    let (mut client, mut other) = (file.connect(), file.connect());
+    client.ask("CLIENT SETINFO SYNC always");
+    client.ask("RQ.SETUP q LEASE 60000");
+    other.ask("RQ.PUSH q a");
+    other.ask("RQ.POP CONSUMER ann KEYS 1 q");
+    let before = numbers(&file);
+    assert!(before.1 < before.0);
+    assert_eq!(client.ask("RQ.SETUP q").list()[1], Reply::Integer(60_000));
+    assert_eq!(client.ask("RQ.SETUP none"), Reply::NullArray);
+    let consumers = client.ask("RQ.CONSUMER LIST q");
+    assert_eq!(consumers.list()[0].list()[0], Reply::bytes("ann"));
+    assert_eq!(client.ask("RQ.CONSUMER LIST none"), Reply::Array(vec![]));
+    assert_eq!(numbers(&file), before);
+    client.ask("RQ.CONSUMER DELETE q ann");
+    assert!(numbers(&file).1 > before.0);
+}
+
+#[test]
 fn a_client_can_turn_back() {
     let file = File::new();
     let mut client = file.connect();

@@ -162,6 +162,13 @@ fn commands_are_those_of_the_table() {
         [1, -1, 1].map(Reply::Integer),
         "every argument is a key"
     );
+    let either = client.ask("COMMAND INFO RQ.SETUP RQ.CONSUMER");
+    assert_eq!(
+        either.list()[0].list()[2],
+        Reply::Array(vec![Reply::Status("fast".to_owned())]),
+        "it looks or changes"
+    );
+    assert_eq!(either.list()[1].list()[2], Reply::Array(vec![]));
     assert!(
         client
             .ask("COMMAND WHAT")
