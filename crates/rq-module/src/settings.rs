@@ -72,53 +72,30 @@ struct Default {
     set: fn(&mut Policy, u64),
 }
 
+/// Each is a field of a policy, and has a name and a largest value.
+macro_rules! defaults {
+    ($($name:literal => $field:ident, up to $most:expr;)*) => {
+        [$(Default {
+            name: $name,
+            most: $most,
+            get: |policy| policy.$field.into(),
+            set: |policy, value| policy.$field = value.try_into().unwrap_or_default(),
+        }),*]
+    };
+}
+
 /// Milliseconds of settings are below 2^47.
 const LONGEST: i64 = (1 << 47) - 1;
 
-static DEFAULTS: [Default; 7] = [
-    Default {
-        name: c"lease",
-        most: LONGEST,
-        get: |policy| policy.lease,
-        set: |policy, value| policy.lease = value,
-    },
-    Default {
-        name: c"deliveries",
-        most: u32::MAX as i64,
-        get: |policy| policy.deliveries.into(),
-        set: |policy, value| policy.deliveries = u32::try_from(value).unwrap_or(u32::MAX),
-    },
-    Default {
-        name: c"maxlen",
-        most: i64::MAX,
-        get: |policy| policy.max_length,
-        set: |policy, value| policy.max_length = value,
-    },
-    Default {
-        name: c"maxbytes",
-        most: i64::MAX,
-        get: |policy| policy.max_bytes,
-        set: |policy, value| policy.max_bytes = value,
-    },
-    Default {
-        name: c"deadmax",
-        most: i64::MAX,
-        get: |policy| policy.dead_max,
-        set: |policy, value| policy.dead_max = value,
-    },
-    Default {
-        name: c"deadttl",
-        most: LONGEST,
-        get: |policy| policy.dead_ttl,
-        set: |policy, value| policy.dead_ttl = value,
-    },
-    Default {
-        name: c"inflight",
-        most: i64::MAX,
-        get: |policy| policy.inflight,
-        set: |policy, value| policy.inflight = value,
-    },
-];
+static DEFAULTS: [Default; 7] = defaults! {
+    c"lease" => lease, up to LONGEST;
+    c"deliveries" => deliveries, up to u32::MAX as i64;
+    c"maxlen" => max_length, up to i64::MAX;
+    c"maxbytes" => max_bytes, up to i64::MAX;
+    c"deadmax" => dead_max, up to i64::MAX;
+    c"deadttl" => dead_ttl, up to LONGEST;
+    c"inflight" => inflight, up to i64::MAX;
+};
 
 /// Registers a number, 0 unless it is set.
 fn register_default(ctx: Context, default: &'static Default) -> bool {
