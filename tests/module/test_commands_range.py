@@ -147,10 +147,10 @@ def test_without_a_queue(client: Client) -> None:
     ("command", "part"),
     [
         (("RQ.RANGE", "q", "-"), "expected: RQ.RANGE"),
-        (("RQ.RANGE", "q", "x", "+"), "expected milliseconds-sequence"),
+        (("RQ.RANGE", "q", "x", "+"), "min is 'x', expected -, +, an ID"),
         (("RQ.RANGE", "q", "-", "+", "COUNT", "0"), "positive"),
         (("RQ.RANGE", "q", "-", "+", "DOWN"), "expected: RQ.RANGE"),
-        (("RQ.SPLIT", "q", "0"), "positive"),
+        (("RQ.SPLIT", "q", "0"), "from 1 to 65536"),
         (("RQ.SPLIT", "q", "65537"), "65536"),
         (("RQ.SPLIT", "q"), "expected: RQ.SPLIT"),
         (("RQ.RECOVER", "q", "1", "0", "META"), "expected: RQ.RECOVER"),

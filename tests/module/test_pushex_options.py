@@ -226,7 +226,10 @@ def test_every_option_together(either: Client) -> None:
         (("NEW", -1, 3), "NEW"),
         (("NEW", 1, "x"), "NEW"),
         (("NEW", 1 << 47, 3), "NEW"),
+        (("NEW", 1, 1 << 32), "NEW"),
         (("PRODUCER", "p"), "PRODUCER"),
+        (("PRODUCER", "", "SEQ", 1), "PRODUCER"),
+        (("PRODUCER", "p" * 1025, "SEQ", 1), "PRODUCER"),
         (("PRODUCER", "p", "SEQ", 0), "SEQ"),
         (("SEQ", 1), "SEQ"),
         (("FRONT", "FRONT"), "FRONT"),
@@ -236,7 +239,7 @@ def test_every_option_together(either: Client) -> None:
         (("TOKEN", "t", "TOKEN", "t"), "TOKEN"),
         (("BACK",), "BACK"),
     ],
-    ids=lambda value: value if isinstance(value, str) else " ".join(str(word) for word in value),
+    ids=lambda value: value if isinstance(value, str) else " ".join(str(word)[:9] for word in value),
 )
 def test_bad_input_is_named_and_changes_nothing(client: Client, options: tuple[Argument, ...], named: str) -> None:
     client.push("q", "there")

@@ -15,9 +15,9 @@ const SIDES: Argument = optional(choice(
         named("ALL", "all", Kind::Word),
     ],
 ));
-const BAD_WORD: (Code, &str) = (
+const BAD_SIDES: (Code, &str) = (
     Code::Argument,
-    "an argument is missing, unknown, or one too many",
+    "an argument is missing or unknown, or there is more than one word",
 );
 
 pub(super) const DELETE: Command = Command {
@@ -63,7 +63,10 @@ pub(super) const REDRIVE: Command = Command {
     )],
     errors: &[
         BAD_LIST,
-        (Code::Argument, "`COUNT` is not a positive integer"),
+        (
+            Code::Argument,
+            "`COUNT` is not a positive integer, or stands together with a list",
+        ),
         WRONG_TYPE,
     ],
     notes: "\
@@ -86,7 +89,13 @@ pub(super) const FLUSH: Command = Command {
         "always",
         "integer: messages removed; 0 when there is no queue",
     )],
-    errors: &[BAD_WORD, WRONG_TYPE],
+    errors: &[
+        (
+            Code::Argument,
+            "an argument is missing, unknown or given twice",
+        ),
+        WRONG_TYPE,
+    ],
     notes: "\
 Without `DEAD` all go: scheduled, waiting, delivered and dead ones. A holder's later ack is harmless, and nothing returns. Settings and pauses stay; `DEL` takes these too. They \
 count as `cancelled`.",
@@ -104,7 +113,7 @@ pub(super) const PAUSE: Command = Command {
     keys: Keys::First,
     arguments: &[KEY, SIDES],
     outcomes: &[same("always", "simple string `OK`")],
-    errors: &[BAD_WORD, WRONG_TYPE],
+    errors: &[BAD_SIDES, WRONG_TYPE],
     notes: "\
 `POP` unless told. A paused push is refused with `PAUSED`; a paused pop finds nothing, and whoever is blocked waits on. Leases, schedules, acks and nacks go on. What is paused already \
 stays so. A paused queue exists also without messages: it is made when there is none.",
@@ -125,7 +134,7 @@ pub(super) const RESUME: Command = Command {
         "always, also when nothing was paused",
         "simple string `OK`",
     )],
-    errors: &[BAD_WORD, WRONG_TYPE],
+    errors: &[BAD_SIDES, WRONG_TYPE],
     notes: "`POP` unless told. It wakes who waits.",
 };
 

@@ -137,7 +137,7 @@ together or not at all.
 | `PRIORITY` | 0 (the default) to 255; higher ones are delivered first |
 | `HEADERS` | so many pairs of names and values, which travel with the message; order, duplicates and bytes are kept |
 | `TOKEN` | what the message is known by, any bytes but not none; one element only |
-| `PRODUCER`, `SEQ` | who pushes, and the number of the first element, 1 or more |
+| `PRODUCER`, `SEQ` | who pushes, a name of 1 to 1024 bytes, and the number of the first element, 1 or more |
 | `NEW` | lease (milliseconds) and deliveries of the queue, should this command make it; unlike those of `RQ.SETUP` they go with its last message |
 
 Durations and times are below 2^47 milliseconds.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rq_core::Receipt;
 
 use super::Arguments;
-use super::words::{Named, Words, shown, together, usage};
+use super::words::{Named, Words, shown, together};
 use crate::refusal::Refusal;
 use crate::table::Verb;
 
@@ -93,7 +93,7 @@ pub fn pop(arguments: &(impl Arguments + ?Sized)) -> Result<Pop, Refusal> {
     }
     pop.keys = words.rest();
     if pop.keys.is_empty() {
-        return Err(usage(Verb::Pop));
+        return Err(words.misplaced(&["a key"]));
     }
     // Alone it can be nothing but a key.
     if arguments.len() > 2 {
@@ -125,7 +125,7 @@ impl Pop {
         match option {
             "COUNT" => self.count = words.positive(option)?,
             "BLOCK" => self.block = Some(words.patience(option)?),
-            "CONSUMER" => self.consumer = Some(words.consumer(option)?),
+            "CONSUMER" => self.consumer = Some(words.name(option)?),
             "LEASE" => self.lease = Some(words.milliseconds(option)?),
             "NOACK" => self.no_ack = true,
             "PREFETCH" => self.prefetch = true,
@@ -154,13 +154,18 @@ fn no_options_among(
         let mut options = POP_OPTIONS.iter();
         options.any(|option| word.eq_ignore_ascii_case(option.as_bytes()))
     };
-    match keys.find(|&at| is_option(arguments.get(at))) {
-        None => Ok(()),
-        Some(at) => Err(Refusal::argument(format!(
-            "{} stands among the keys, expected options before them; for a queue of that name announce the keys with KEYS",
-            shown(arguments.get(at))
-        ))),
-    }
+    let first = keys.start;
+    let Some(at) = keys.find(|&at| is_option(arguments.get(at))) else {
+        return Ok(());
+    };
+    let behind = match at > first {
+        true => format!(" behind '{}'", shown(arguments.get(first))),
+        false => String::new(),
+    };
+    Err(Refusal::argument(format!(
+        "{} stands among the keys{behind}, expected options before them; for a queue of that name announce the keys with KEYS",
+        shown(arguments.get(at))
+    )))
 }
 
 /// Whether an argument is meant as a number, well-formed or not.
@@ -178,9 +183,9 @@ pub fn claim(
     arguments: &(impl Arguments + ?Sized),
     receipts: &mut Vec<Receipt>,
 ) -> Result<Claim, Refusal> {
-    let mut words = Words::new(arguments, Verb::Claim, 2, 7)?;
+    let mut words = Words::new(arguments, Verb::Claim, 2, 4)?;
     let mut claim = Claim {
-        consumer: words.consumer("consumer")?,
+        consumer: words.name("consumer")?,
         min_idle: words.patience("min-idle")?,
         lease: None,
         with_meta: false,
@@ -215,8 +220,8 @@ pub fn recover(arguments: &(impl Arguments + ?Sized)) -> Result<Recover, Refusal
     while let Some(option) = words.only(&["LEASE", "CONSUMER", "FROM", "WITHMETA"])? {
         match option {
             "LEASE" => recover.lease = Some(words.milliseconds(option)?),
-            "CONSUMER" => recover.consumer = Some(words.consumer(option)?),
-            "FROM" => recover.from = Some(words.consumer(option)?),
+            "CONSUMER" => recover.consumer = Some(words.name(option)?),
+            "FROM" => recover.from = Some(words.name(option)?),
             _ => recover.with_meta = true,
         }
     }

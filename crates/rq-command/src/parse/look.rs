@@ -5,7 +5,7 @@ use std::ops::Range;
 use rq_core::{Id, Receipt};
 
 use super::Arguments;
-use super::words::{Named, Words, no_id, out_of_range};
+use super::words::{Named, Words, no_bound};
 use crate::refusal::Refusal;
 use crate::table::Verb;
 
@@ -110,7 +110,7 @@ pub fn get(
     arguments: &(impl Arguments + ?Sized),
     receipts: &mut Vec<Receipt>,
 ) -> Result<Get, Refusal> {
-    let mut words = Words::new(arguments, Verb::Get, 2, 5)?;
+    let mut words = Words::new(arguments, Verb::Get, 2, 2)?;
     let mut with_meta = false;
     loop {
         match words.one(&["WITHMETA", "IDS", "TOKENS"])? {
@@ -130,7 +130,7 @@ pub fn get(
 pub fn range(arguments: &(impl Arguments + ?Sized)) -> Result<RangeOf, Refusal> {
     let mut words = Words::new(arguments, Verb::Range, 2, 4)?;
     let mut range = RangeOf {
-        bounds: bounds(arguments, &mut words)?,
+        bounds: bounds(arguments, &mut words, ["min", "max"])?,
         reverse: false,
         count: RANGE_COUNT,
         with_meta: false,
@@ -149,11 +149,12 @@ pub fn range(arguments: &(impl Arguments + ?Sized)) -> Result<RangeOf, Refusal> 
 fn bounds<A: Arguments + ?Sized>(
     arguments: &A,
     words: &mut Words<'_, A>,
+    [min, max]: [&str; 2],
 ) -> Result<Option<(Id, Id)>, Refusal> {
-    let low = arguments.get(words.value("RANGE")?);
-    let high = arguments.get(words.value("RANGE")?);
-    let low = Id::parse_lowest(low).map_err(|invalid| no_id(low, invalid))?;
-    let high = Id::parse_highest(high).map_err(|invalid| no_id(high, invalid))?;
+    let low = arguments.get(words.value(min)?);
+    let high = arguments.get(words.value(max)?);
+    let low = Id::parse_lowest(low).map_err(|_| no_bound(min, low))?;
+    let high = Id::parse_highest(high).map_err(|_| no_bound(max, high))?;
     Ok(low.zip(high))
 }
 
@@ -163,11 +164,8 @@ fn bounds<A: Arguments + ?Sized>(
 /// Says what was expected.
 pub fn split(arguments: &(impl Arguments + ?Sized)) -> Result<u64, Refusal> {
     let mut words = Words::new(arguments, Verb::Split, 2, 3)?;
-    let parts = words.positive("n")?;
+    let parts = words.within("n", 1..=MOST_PARTS, "a number of parts from 1 to 65536")?;
     words.finish()?;
-    if parts > MOST_PARTS {
-        return Err(out_of_range("n", "1 to 65536 parts"));
-    }
     Ok(parts)
 }
 
@@ -194,9 +192,10 @@ pub fn inspect(arguments: &(impl Arguments + ?Sized)) -> Result<Inspect, Refusal
             "CONSUMER" if !matches!(which, Which::Pending | Which::Dead) => {
                 return Err(only_with(option, "PENDING or DEAD"));
             }
-            "CONSUMER" => consumer = Some(words.consumer(option)?),
+            "CONSUMER" => consumer = Some(words.name(option)?),
             _ => {
-                let bounds = bounds(arguments, &mut words)?;
+                let names = ["RANGE's min", "RANGE's max"];
+                let bounds = bounds(arguments, &mut words, names)?;
                 within = bounds.map_or(Within::Nothing, |(low, high)| Within::Between(low, high));
             }
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rq_core::{Backoff, Change, Receipt};
 
 use super::Arguments;
-use super::words::{Named, Words, number, out_of_range, together};
+use super::words::{Named, Words, number, out_of_range, shown, together};
 use crate::refusal::Refusal;
 use crate::table::Verb;
 
@@ -46,7 +46,7 @@ pub fn delete(
     arguments: &(impl Arguments + ?Sized),
     receipts: &mut Vec<Receipt>,
 ) -> Result<Named, Refusal> {
-    let mut words = Words::new(arguments, Verb::Delete, 2, 5)?;
+    let mut words = Words::new(arguments, Verb::Delete, 2, 2)?;
     let list = words.one(&["IDS", "TOKENS"])?;
     words.last_named(list, receipts)
 }
@@ -60,16 +60,17 @@ pub fn redrive(
     arguments: &(impl Arguments + ?Sized),
     receipts: &mut Vec<Receipt>,
 ) -> Result<Redrive, Refusal> {
+    const OPTIONS: &[&str] = &["COUNT", "IDS", "TOKENS"];
     receipts.clear();
     let mut words = Words::new(arguments, Verb::Redrive, 2, 2)?;
-    let redrive = match words.only(&["COUNT", "IDS", "TOKENS"])? {
+    let redrive = match words.only(OPTIONS)? {
         None => Redrive::All,
         Some("COUNT") => Redrive::Count(words.positive("COUNT")?),
         Some(list) => Redrive::Named(words.last_named(list, receipts)?),
     };
-    match words.left() {
-        0 => Ok(redrive),
-        _ => Err(words.misplaced()),
+    match words.only(OPTIONS)? {
+        None => Ok(redrive),
+        Some(list) => Err(together("COUNT", list)),
     }
 }
 
@@ -79,8 +80,10 @@ pub fn redrive(
 /// Says what was expected.
 pub fn flush(arguments: &(impl Arguments + ?Sized)) -> Result<bool, Refusal> {
     let mut words = Words::new(arguments, Verb::Flush, 2, 2)?;
-    let dead = words.only(&["DEAD"])?.is_some();
-    words.finish()?;
+    let mut dead = false;
+    while words.only(&["DEAD"])?.is_some() {
+        dead = true;
+    }
     Ok(dead)
 }
 
@@ -89,9 +92,12 @@ pub fn flush(arguments: &(impl Arguments + ?Sized)) -> Result<bool, Refusal> {
 /// # Errors
 /// Says what was expected.
 pub fn sides(arguments: &(impl Arguments + ?Sized), verb: Verb) -> Result<Sides, Refusal> {
+    const SIDES: &[&str] = &["PUSH", "POP", "ALL"];
     let mut words = Words::new(arguments, verb, 2, 2)?;
-    let word = words.only(&["PUSH", "POP", "ALL"])?.unwrap_or("POP");
-    words.finish()?;
+    let word = words.only(SIDES)?.unwrap_or("POP");
+    if let Some(other) = words.only(SIDES)? {
+        return Err(together(word, other));
+    }
     Ok(Sides {
         push: word != "POP",
         pop: word != "PUSH",
@@ -126,11 +132,9 @@ pub fn setup(arguments: &(impl Arguments + ?Sized)) -> Result<Change, Refusal> {
     while let Some(name) = words.only(SETTINGS)? {
         match name {
             "LEASE" => change.lease = Some(words.milliseconds(name)?),
-            "DELIVERIES" => {
-                change.deliveries = Some(words.fitting(name, "an integer from 0 to 4294967295")?);
-            }
+            "DELIVERIES" => change.deliveries = Some(words.tries(name)?),
             "BACKOFF" => change.backoff = Some(backoff(arguments, &mut words)?),
-            "JITTER" => change.jitter = Some(jitter(&mut words)?),
+            "JITTER" => change.jitter = Some(words.percent(name)?),
             "MAXLEN" => change.max_length = Some(words.count(name)?),
             "MAXBYTES" => change.max_bytes = Some(words.count(name)?),
             "REJECT" | "DROP" if change.drops.is_some() => {
@@ -139,7 +143,7 @@ pub fn setup(arguments: &(impl Arguments + ?Sized)) -> Result<Change, Refusal> {
             "REJECT" => change.drops = Some(false),
             "DROP" => change.drops = Some(true),
             "DEDUP" => change.dedup = Some(words.milliseconds(name)?),
-            "EXPIRED" => change.expired_dead = Some(expired(&mut words)?),
+            "EXPIRED" => change.expired_dead = Some(expired(arguments, &mut words)?),
             "DEADMAX" => change.dead_max = Some(words.count(name)?),
             "DEADTTL" => change.dead_ttl = Some(words.milliseconds(name)?),
             _ => change.inflight = Some(words.count(name)?),
@@ -185,24 +189,20 @@ fn thousandths(text: &[u8]) -> Option<u32> {
     whole.checked_mul(1000)?.checked_add(decimals)
 }
 
-fn jitter<A: Arguments + ?Sized>(words: &mut Words<'_, A>) -> Result<u8, Refusal> {
-    const WHAT: &str = "percent, 0 to 100";
-    match words.fitting("JITTER", WHAT)? {
-        percent @ 0..=100 => Ok(percent),
-        _ => Err(out_of_range("JITTER", WHAT)),
-    }
-}
-
-fn expired<A: Arguments + ?Sized>(words: &mut Words<'_, A>) -> Result<bool, Refusal> {
+fn expired<A: Arguments + ?Sized>(
+    arguments: &A,
+    words: &mut Words<'_, A>,
+) -> Result<bool, Refusal> {
     if words.take("DEAD") {
-        Ok(true)
-    } else if words.take("DROP") {
-        Ok(false)
-    } else {
-        Err(Refusal::argument(
-            "EXPIRED is followed by something else, expected DROP or DEAD",
-        ))
+        return Ok(true);
     }
+    if words.take("DROP") {
+        return Ok(false);
+    }
+    let word = shown(arguments.get(words.value("EXPIRED")?));
+    Err(Refusal::argument(format!(
+        "EXPIRED is '{word}', expected DROP or DEAD"
+    )))
 }
 
 /// Reads `RQ.CONSUMER LIST key` and `RQ.CONSUMER DELETE key consumer`.
@@ -210,12 +210,12 @@ fn expired<A: Arguments + ?Sized>(words: &mut Words<'_, A>) -> Result<bool, Refu
 /// # Errors
 /// Says what was expected.
 pub fn consumer(arguments: &(impl Arguments + ?Sized)) -> Result<ConsumerOf, Refusal> {
-    let mut words = Words::new(arguments, Verb::Consumer, 1, 3)?;
+    let mut words = Words::new(arguments, Verb::Consumer, 1, 2)?;
     let word = words.one(&["LIST", "DELETE"])?;
     words.value(word)?;
     let of = match word {
         "LIST" => ConsumerOf::List,
-        _ => ConsumerOf::Delete(words.consumer("consumer")?),
+        _ => ConsumerOf::Delete(words.name("consumer")?),
     };
     words.finish()?;
     Ok(of)

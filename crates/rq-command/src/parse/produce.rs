@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Arguments;
-use super::words::{Words, out_of_range, together};
+use super::words::{Words, out_of_range, together, twice};
 use crate::refusal::Refusal;
 use crate::table::Verb;
 
@@ -69,9 +69,8 @@ pub struct PushExtended {
 
 const PUSH_OPTIONS: &[&str] = &[
     "FRONT", "DELAY", "AT", "TTL", "RETRIES", "PRIORITY", "HEADERS", "TOKEN", "UNIQUE", "PRODUCER",
-    "NEW", "ELEMENTS",
+    "SEQ", "NEW", "ELEMENTS",
 ];
-const DELIVERIES: &str = "an integer from 0 to 4294967295";
 
 /// Reads `RQ.PUSH key element [element ...]`.
 ///
@@ -91,7 +90,7 @@ pub fn push(arguments: &(impl Arguments + ?Sized)) -> Result<Push, Refusal> {
 /// # Errors
 /// Says what was expected.
 pub fn push_extended(arguments: &(impl Arguments + ?Sized)) -> Result<PushExtended, Refusal> {
-    let mut words = Words::new(arguments, Verb::PushExtended, 2, 5)?;
+    let mut words = Words::new(arguments, Verb::PushExtended, 2, 2)?;
     let mut push = PushExtended::default();
     loop {
         match words.one(PUSH_OPTIONS)? {
@@ -126,11 +125,8 @@ impl PushExtended {
             "DELAY" | "AT" if self.due != Due::Now => return Err(together("DELAY", "AT")),
             "DELAY" => self.due = Due::After(words.milliseconds(option)?),
             "AT" => self.due = Due::At(words.milliseconds(option)?),
-            "TTL" => match words.milliseconds(option)? {
-                0 => return Err(out_of_range(option, "milliseconds, 1 or more")),
-                milliseconds => self.ttl = milliseconds,
-            },
-            "RETRIES" => self.retries = Some(words.fitting(option, DELIVERIES)?),
+            "TTL" => self.ttl = words.lifetime(option)?,
+            "RETRIES" => self.retries = Some(words.tries(option)?),
             "PRIORITY" => self.priority = words.fitting(option, "an integer from 0 to 255")?,
             "HEADERS" => self.headers = headers(words)?,
             "TOKEN" => {
@@ -139,11 +135,9 @@ impl PushExtended {
             }
             "PRODUCER" => self.producer = Some(producer(words)?),
             "NEW" => self.new = Some(new_settings(words)?),
-            _ => {
-                return Err(Refusal::argument(format!(
-                    "{option} is not in its place, expected it right behind TOKEN and its value"
-                )));
-            }
+            "UNIQUE" if self.unique => return Err(twice(option)),
+            "UNIQUE" => return Err(behind(option, "TOKEN and its value")),
+            _ => return Err(behind(option, "PRODUCER and its name")),
         }
         Ok(())
     }
@@ -158,10 +152,7 @@ impl PushExtended {
         // Numbers are signed, so that a producer can send the one behind any that is stored.
         let last = (self.producer).map_or(Some(0), |(_, first)| first.checked_add(count - 1));
         if last.is_none_or(|last| i64::try_from(last).is_err()) {
-            return Err(out_of_range(
-                "SEQ",
-                "the last element's number within 64 bits, signed",
-            ));
+            return Err(out_of_range("SEQ", "the last element's number below 2^63"));
         }
         Ok(self)
     }
@@ -172,7 +163,14 @@ pub(super) fn new_settings<A: Arguments + ?Sized>(
     words: &mut Words<'_, A>,
 ) -> Result<(u64, u32), Refusal> {
     let lease = words.milliseconds("NEW's lease")?;
-    Ok((lease, words.fitting("NEW's deliveries", DELIVERIES)?))
+    Ok((lease, words.tries("NEW's deliveries")?))
+}
+
+/// An option that belongs to another.
+fn behind(option: &str, what: &str) -> Refusal {
+    Refusal::argument(format!(
+        "{option} is not in its place, expected it right behind {what}"
+    ))
 }
 
 fn headers<A: Arguments + ?Sized>(words: &mut Words<'_, A>) -> Result<Range<usize>, Refusal> {
@@ -187,7 +185,7 @@ fn headers<A: Arguments + ?Sized>(words: &mut Words<'_, A>) -> Result<Range<usiz
 }
 
 fn producer<A: Arguments + ?Sized>(words: &mut Words<'_, A>) -> Result<(usize, u64), Refusal> {
-    let name = words.value("PRODUCER")?;
+    let name = words.name("PRODUCER")?;
     if !words.take("SEQ") {
         return Err(Refusal::argument(
             "PRODUCER lacks a number, expected PRODUCER name SEQ n",

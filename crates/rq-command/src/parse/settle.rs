@@ -63,6 +63,8 @@ pub struct Forward {
     pub elements: Range<usize>,
 }
 
+const ACKNOWLEDGE_OPTIONS: &[&str] = &["IDS", "TOKENS", "STATUS"];
+
 /// Reads `RQ.ACK key id [id ...]` and `RQ.ACK key [STATUS] IDS|TOKENS n ...`; IDs and receipts are
 /// put into `receipts`.
 ///
@@ -75,13 +77,13 @@ pub fn acknowledge(
     let mut words = Words::new(arguments, Verb::Acknowledge, 2, 3)?;
     let mut status = false;
     loop {
-        match words.option(&["IDS", "TOKENS", "STATUS"])? {
+        match words.option(ACKNOWLEDGE_OPTIONS)? {
             Some("STATUS") => status = true,
             Some(list) => {
                 let named = words.last_named(list, receipts)?;
                 return Ok(Acknowledge { status, named });
             }
-            None if status => return Err(words.misplaced()),
+            None if status => return Err(words.misplaced(ACKNOWLEDGE_OPTIONS)),
             None => {
                 read_receipts(arguments, words.rest(), receipts)?;
                 let named = Named::Receipts;
@@ -103,7 +105,7 @@ pub fn negative_acknowledge(
     const OPTIONS: &[&str] = &[
         "DELAY", "DEAD", "REASON", "SILENT", "STATUS", "IDS", "TOKENS",
     ];
-    let mut words = Words::new(arguments, Verb::Nack, 2, 5)?;
+    let mut words = Words::new(arguments, Verb::Nack, 2, 2)?;
     let mut nack = Nack {
         delay: None,
         dead: false,
@@ -140,7 +142,7 @@ pub fn extend(
     arguments: &(impl Arguments + ?Sized),
     receipts: &mut Vec<Receipt>,
 ) -> Result<Extend, Refusal> {
-    let mut words = Words::new(arguments, Verb::Extend, 2, 6)?;
+    let mut words = Words::new(arguments, Verb::Extend, 2, 3)?;
     let milliseconds = words.milliseconds("milliseconds")?;
     let (mut start, mut status) = (false, false);
     loop {
@@ -168,17 +170,17 @@ pub fn forward(
     arguments: &(impl Arguments + ?Sized),
     receipts: &mut Vec<Receipt>,
 ) -> Result<Forward, Refusal> {
-    let mut words = Words::new(arguments, Verb::Forward, 3, 9)?;
-    let new = words
-        .take("NEW")
-        .then(|| new_settings(&mut words))
-        .transpose()?;
-    let name = words.one(&["IDS", "TOKENS"])?;
+    let mut words = Words::new(arguments, Verb::Forward, 3, 3)?;
+    let mut new = None;
+    let name = loop {
+        match words.one(&["NEW", "IDS", "TOKENS"])? {
+            "NEW" => new = Some(new_settings(&mut words)?),
+            list => break list,
+        }
+    };
     let list = words.list(name)?;
     let named = words.named(name, list, receipts)?;
-    if !words.take("ELEMENTS") {
-        return Err(words.misplaced());
-    }
+    words.expect("ELEMENTS")?;
     let elements = words.last_list("ELEMENTS")?;
     Ok(Forward {
         new,

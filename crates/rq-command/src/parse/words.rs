@@ -1,8 +1,8 @@
 //! What requests are read with: options, numbers, counted lists.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
-use rq_core::{InvalidId, Receipt};
+use rq_core::Receipt;
 
 use super::Arguments;
 use crate::commands::COMMANDS;
@@ -10,10 +10,12 @@ use crate::document;
 use crate::refusal::Refusal;
 use crate::table::Verb;
 
-/// Durations and times are below this, so that the end of any is a time that an ID can have.
-const MILLISECONDS_END: u64 = 1 << 47;
-/// Bytes of a consumer's name.
-const LONGEST_CONSUMER: usize = 1024;
+/// Durations and times are up to this, so that the end of any is a time that an ID can have.
+const LONGEST: u64 = (1 << 47) - 1;
+/// Bytes of the name of a consumer or a producer.
+const LONGEST_NAME: usize = 1024;
+/// Options that end a command.
+const LISTS: &[&str] = &["IDS", "TOKENS", "ELEMENTS"];
 
 /// The messages of a counted list, `IDS n id ...` or `TOKENS n token ...`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +34,10 @@ pub(super) struct Words<'a, A: ?Sized> {
     end: usize,
     /// A bit for each option that was met.
     met: u32,
+    /// Where the last option is.
+    option: usize,
+    /// The last option that takes any words, and those that it took.
+    took: Range<usize>,
 }
 
 impl<'a, A: Arguments + ?Sized> Words<'a, A> {
@@ -51,6 +57,8 @@ impl<'a, A: Arguments + ?Sized> Words<'a, A> {
             at,
             end: arguments.len(),
             met: 0,
+            option: 0,
+            took: 0..0,
         })
     }
 
@@ -103,11 +111,10 @@ impl<'a, A: Arguments + ?Sized> Words<'a, A> {
             return Ok(None);
         };
         if self.met & (1 << bit) != 0 {
-            return Err(Refusal::argument(format!(
-                "{name} is given twice, expected it once"
-            )));
+            return Err(twice(name));
         }
         self.met |= 1 << bit;
+        self.option = self.at;
         self.at += 1;
         Ok(Some(name))
     }
@@ -115,14 +122,22 @@ impl<'a, A: Arguments + ?Sized> Words<'a, A> {
     /// The next of these options; none at the end, and anything else is refused.
     pub(super) fn only(&mut self, names: &[&'static str]) -> Result<Option<&'static str>, Refusal> {
         match self.option(names)? {
-            None if self.left() > 0 => Err(self.misplaced()),
+            None if self.left() > 0 => Err(self.misplaced(names)),
             option => Ok(option),
+        }
+    }
+
+    /// Passes a word that must follow.
+    pub(super) fn expect(&mut self, token: &str) -> Result<(), Refusal> {
+        match self.take(token) {
+            true => Ok(()),
+            false => Err(self.misplaced(&[token])),
         }
     }
 
     /// The next of these options, where one must follow.
     pub(super) fn one(&mut self, names: &[&'static str]) -> Result<&'static str, Refusal> {
-        self.option(names)?.ok_or_else(|| self.misplaced())
+        self.option(names)?.ok_or_else(|| self.misplaced(names))
     }
 
     /// The position of the value that must follow.
@@ -140,6 +155,7 @@ impl<'a, A: Arguments + ?Sized> Words<'a, A> {
         let position = self.value(name)?;
         let length = self.arguments.get(position).len();
         if (least..=most).contains(&length) {
+            self.took = self.option..self.at;
             return Ok(position);
         }
         let what = match most {
@@ -151,19 +167,9 @@ impl<'a, A: Arguments + ?Sized> Words<'a, A> {
         )))
     }
 
-    /// The name of a consumer.
-    pub(super) fn consumer(&mut self, name: &str) -> Result<usize, Refusal> {
-        self.text(name, 1, LONGEST_CONSUMER)
-    }
-
-    /// Any number.
-    pub(super) fn integer(&mut self, name: &str) -> Result<i64, Refusal> {
-        let position = self.value(name)?;
-        number(self.arguments.get(position)).ok_or_else(|| {
-            Refusal::argument(format!(
-                "{name} is not a number, expected a signed integer of 64 bits"
-            ))
-        })
+    /// The name of a consumer or a producer.
+    pub(super) fn name(&mut self, name: &str) -> Result<usize, Refusal> {
+        self.text(name, 1, LONGEST_NAME)
     }
 
     /// A number that its type can hold; `what` says which these are.
@@ -172,34 +178,73 @@ impl<'a, A: Arguments + ?Sized> Words<'a, A> {
         name: &str,
         what: &str,
     ) -> Result<T, Refusal> {
-        T::try_from(self.integer(name)?).map_err(|_| out_of_range(name, what))
+        let text = self.arguments.get(self.value(name)?);
+        if !is_integer(text) {
+            let text = shown(text);
+            return Err(Refusal::argument(format!(
+                "{name} is not an integer: '{text}', expected {what}"
+            )));
+        }
+        let number = number(text).and_then(|number| T::try_from(number).ok());
+        number.ok_or_else(|| out_of_range(name, what))
+    }
+
+    /// A number within bounds; `what` says which these are.
+    pub(super) fn within(
+        &mut self,
+        name: &str,
+        bounds: RangeInclusive<u64>,
+        what: &str,
+    ) -> Result<u64, Refusal> {
+        let number = self.fitting(name, what)?;
+        match bounds.contains(&number) {
+            true => Ok(number),
+            false => Err(out_of_range(name, what)),
+        }
+    }
+
+    /// Any number.
+    pub(super) fn integer(&mut self, name: &str) -> Result<i64, Refusal> {
+        self.fitting(name, "an integer of 64 bits, with its sign")
     }
 
     /// A number above 0.
     pub(super) fn positive(&mut self, name: &str) -> Result<u64, Refusal> {
-        match self.fitting(name, "a positive integer")? {
-            0 => Err(out_of_range(name, "a positive integer")),
-            number => Ok(number),
-        }
+        self.within(name, 1..=u64::MAX, "a positive integer below 2^63")
     }
 
     /// A number, 0 for none.
     pub(super) fn count(&mut self, name: &str) -> Result<u64, Refusal> {
-        self.fitting(name, "an integer, 0 or more")
+        self.fitting(name, "an integer, 0 or more, below 2^63")
+    }
+
+    /// How often something may fail.
+    pub(super) fn tries(&mut self, name: &str) -> Result<u32, Refusal> {
+        self.fitting(name, "an integer from 0 to 4294967295")
+    }
+
+    /// A part of a hundred.
+    pub(super) fn percent(&mut self, name: &str) -> Result<u8, Refusal> {
+        const WHAT: &str = "percent, 0 to 100";
+        match self.fitting(name, WHAT)? {
+            percent @ 0..=100 => Ok(percent),
+            _ => Err(out_of_range(name, WHAT)),
+        }
     }
 
     /// Milliseconds that are only compared or waited for.
     pub(super) fn patience(&mut self, name: &str) -> Result<u64, Refusal> {
-        self.fitting(name, "milliseconds, 0 or more")
+        self.fitting(name, "milliseconds, 0 or more, below 2^63")
     }
 
     /// Milliseconds that make a time, or are one.
     pub(super) fn milliseconds(&mut self, name: &str) -> Result<u64, Refusal> {
-        const WHAT: &str = "milliseconds, 0 or more, below 2^47";
-        match self.fitting(name, WHAT)? {
-            number if number < MILLISECONDS_END => Ok(number),
-            _ => Err(out_of_range(name, WHAT)),
-        }
+        self.within(name, 0..=LONGEST, "milliseconds, 0 or more, below 2^47")
+    }
+
+    /// Milliseconds that pass before something.
+    pub(super) fn lifetime(&mut self, name: &str) -> Result<u64, Refusal> {
+        self.within(name, 1..=LONGEST, "milliseconds, 1 or more, below 2^47")
     }
 
     /// So many words, as positions; none when there are fewer.
@@ -208,6 +253,7 @@ impl<'a, A: Arguments + ?Sized> Words<'a, A> {
             return None;
         }
         self.at += count;
+        self.took = self.option..self.at;
         Some(self.at - count..self.at)
     }
 
@@ -240,7 +286,10 @@ impl<'a, A: Arguments + ?Sized> Words<'a, A> {
             receipts.clear();
             return Ok(Named::Tokens(list));
         }
-        read_receipts(self.arguments, list, receipts)?;
+        read_receipts(self.arguments, list, receipts).map_err(|refusal| {
+            let text = refusal.text;
+            Refusal::argument(format!("{name} takes {text}"))
+        })?;
         Ok(Named::Receipts)
     }
 
@@ -254,14 +303,44 @@ impl<'a, A: Arguments + ?Sized> Words<'a, A> {
         self.named(name, list, receipts)
     }
 
-    /// The next word is not what can stand here.
-    pub(super) fn misplaced(&self) -> Refusal {
-        if self.at >= self.end {
-            return usage(self.verb);
+    /// The next word is none of those that can stand here, or there is none.
+    pub(super) fn misplaced(&self, names: &[&str]) -> Refusal {
+        let taken = self.taken(names);
+        if self.at < self.end {
+            let word = shown(self.word());
+            let what = format!("'{word}' is unknown or not in its place{taken}");
+            return expected(&what, self.verb);
         }
-        let word = shown(self.word());
-        let what = format!("'{word}' is unknown or not in its place");
+        let is_list = |name: &&str| LISTS.contains(name);
+        let mut missing: Vec<&str> = names.iter().copied().filter(is_list).collect();
+        if missing.is_empty() {
+            missing = names.to_vec();
+        }
+        let what = format!("{} is missing{taken}", missing.join(" or "));
         expected(&what, self.verb)
+    }
+
+    /// What an option took right before, or that another option was among it: its count may be wrong, or its value left out.
+    fn taken(&self, names: &[&str]) -> String {
+        let mut words = self.took.clone().map(|at| self.arguments.get(at));
+        let Some(option) = words.next().filter(|_| self.took.start > 0) else {
+            return String::new();
+        };
+        let is_option = |word: &[u8]| {
+            let mut names = names.iter();
+            names.any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
+        };
+        if self.took.end != self.at && !words.clone().any(is_option) {
+            return String::new();
+        }
+        let (first, last) = (words.len().min(3), words.len().saturating_sub(3));
+        let quoted = |word: &[u8]| format!(" '{}'", shown(word.get(..20).unwrap_or(word)));
+        let mut taken: String = words.clone().take(first).map(quoted).collect();
+        if last > first {
+            taken.push_str(" ...");
+        }
+        taken.extend(words.skip(first.max(last)).map(quoted));
+        format!(", {} before it took{taken}", shown(option).to_uppercase())
     }
 
     /// Refuses what is left.
@@ -294,6 +373,11 @@ pub(super) fn read_receipts(
     Ok(())
 }
 
+/// An option that was given before.
+pub(super) fn twice(name: &str) -> Refusal {
+    Refusal::argument(format!("{name} is given twice, expected it once"))
+}
+
 /// Two options that exclude each other.
 pub(super) fn together(one: &str, other: &str) -> Refusal {
     Refusal::argument(format!(
@@ -305,8 +389,12 @@ pub(super) fn out_of_range(name: &str, what: &str) -> Refusal {
     Refusal::argument(format!("{name} is out of range, expected {what}"))
 }
 
-pub(super) fn no_id(text: &[u8], invalid: InvalidId) -> Refusal {
-    Refusal::argument(format!("'{}': {invalid}", shown(text)))
+/// What is no bound of a range.
+pub(super) fn no_bound(name: &str, text: &[u8]) -> Refusal {
+    Refusal::argument(format!(
+        "{name} is '{}', expected -, +, an ID such as 1601155608777-1, or ( and an ID",
+        shown(text)
+    ))
 }
 
 pub(super) fn usage(verb: Verb) -> Refusal {
@@ -329,15 +417,19 @@ pub(super) fn shown(text: &[u8]) -> String {
     String::from_utf8_lossy(text.get(..64).unwrap_or(text)).into_owned()
 }
 
+/// Whether a text is a decimal number without decimals, in its shortest form, however large.
+fn is_integer(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    match digits {
+        [b'0'] => text.len() == 1,
+        [first, ..] => *first != b'0' && digits.iter().all(u8::is_ascii_digit),
+        [] => false,
+    }
+}
+
 /// A decimal number of 64 bits with its sign, in its shortest form.
 pub(super) fn number(text: &[u8]) -> Option<i64> {
-    let digits = text.strip_prefix(b"-").unwrap_or(text);
-    let shortest = match digits {
-        [] => false,
-        [b'0'] => text.len() == 1,
-        [first, ..] => first.is_ascii_digit() && *first != b'0',
-    };
-    if !shortest || digits.len() > 19 {
+    if !is_integer(text) {
         return None;
     }
     std::str::from_utf8(text).ok()?.parse().ok()

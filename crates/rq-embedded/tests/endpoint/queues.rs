@@ -177,6 +177,39 @@ fn what_is_wrong_is_said_and_changes_nothing() {
         let reply = client.ask(command);
         assert!(reply.error().starts_with("ERR "), "{command}: {reply:?}");
     }
+    for (command, error) in [
+        (
+            "RQ.PUSHEX q TTL 0 ELEMENTS 1 a",
+            "ERR TTL is out of range, expected milliseconds, 1 or more, below 2^47",
+        ),
+        (
+            "RQ.SETUP q DELIVERIES 4294967296",
+            "ERR DELIVERIES is out of range, expected an integer from 0 to 4294967295",
+        ),
+        (
+            "RQ.NACK q IDS 0",
+            "ERR IDS is out of range, expected a positive integer below 2^63",
+        ),
+        (
+            "RQ.REDRIVE q COUNT 1 TOKENS 1 t",
+            "ERR COUNT and TOKENS are given together, expected one of them",
+        ),
+    ] {
+        assert_eq!(client.ask(command).error(), error);
+    }
+    client.request(&[
+        b"RQ.PUSHEX",
+        b"q",
+        b"PRODUCER",
+        b"",
+        b"SEQ",
+        b"1",
+        b"ELEMENTS",
+        b"1",
+        b"a",
+    ]);
+    let told = "ERR PRODUCER has 0 bytes, expected 1 to 1024";
+    assert_eq!(client.reply().error(), told);
     assert_eq!(file.queues(), 0);
 }
 

@@ -57,15 +57,21 @@ fn pop_takes_options_in_any_order_and_case() {
 fn pop_says_what_was_expected() {
     for (text, part) in [
         ("RQ.POP", "expected: RQ.POP"),
-        ("RQ.POP COUNT 5", "expected: RQ.POP"),
-        ("RQ.POP COUNT x q", "COUNT is not a number"),
+        ("RQ.POP COUNT x q", "COUNT is not an integer"),
         ("RQ.POP COUNT 0 q", "positive"),
         ("RQ.POP COUNT -1 q", "positive"),
         ("RQ.POP 0 q", "positive"),
         ("RQ.POP -3 q", "positive"),
         ("RQ.POP BLOCK -1 q", "0 or more"),
-        ("RQ.POP BLOCK 1.5 q", "BLOCK is not a number"),
-        ("RQ.POP COUNT 9223372036854775808 q", "64 bits"),
+        ("RQ.POP BLOCK 1.5 q", "BLOCK is not an integer"),
+        (
+            "RQ.POP COUNT 9223372036854775808 q",
+            "COUNT is out of range, expected a positive integer below 2^63",
+        ),
+        ("RQ.POP COUNT 5", "a key is missing, expected: RQ.POP"),
+        ("RQ.POP KEYS 0", "KEYS is out of range"),
+        ("RQ.POP KEYS 1", "KEYS says 1, but 0 follow"),
+        ("RQ.POP KEYS -1 q", "KEYS is out of range"),
         ("RQ.POP COUNT 1 COUNT 2 q", "twice"),
         ("RQ.POP WITHMETA WITHMETA q", "twice"),
         ("RQ.POP KEYS 2 q", "KEYS says 2, but 1 follow"),
@@ -73,8 +79,9 @@ fn pop_says_what_was_expected() {
         ("RQ.POP q COUNT 5", "COUNT stands among the keys"),
         ("RQ.POP 10 COUNT 5", "COUNT stands among the keys"),
         ("RQ.POP a block", "block stands among the keys"),
-        ("RQ.POP 99999999999999999999 q", "signed integer"),
-        ("RQ.POP 007 q", "signed integer"),
+        ("RQ.POP 99999999999999999999 q", "COUNT is out of range"),
+        ("RQ.POP 007 q", "COUNT is not an integer: '007'"),
+        ("RQ.POP a COUNT 5", "COUNT stands among the keys behind 'a'"),
         ("RQ.POP KEYS 0 a", "positive"),
     ] {
         let error = popped(text).unwrap_err();
@@ -148,7 +155,7 @@ fn pop_says_what_its_options_take() {
             ("RQ.POP CONSUMER c", "expected: RQ.POP"),
             ("RQ.POP LEASE -1 q", "LEASE is out of range"),
             ("RQ.POP LEASE 140737488355328 q", "LEASE is out of range"),
-            ("RQ.POP LEASE x q", "LEASE is not a number"),
+            ("RQ.POP LEASE x q", "LEASE is not an integer"),
             ("RQ.POP MAXBYTES 0 q", "MAXBYTES is out of range"),
             ("RQ.POP NOACK LEASE 5 q", "NOACK and LEASE"),
             ("RQ.POP PREFETCH NOACK KEYS 1 q", "NOACK and PREFETCH"),
@@ -187,10 +194,19 @@ fn claim_knows_owner_and_messages() {
     assert_eq!(parsed(text), Ok((all, vec![])));
     refused(
         &[
-            ("RQ.CLAIM q c 0 IDS 1", "expected: RQ.CLAIM"),
+            ("RQ.CLAIM q c", "expected: RQ.CLAIM"),
+            (
+                "RQ.CLAIM q c 0",
+                "IDS or TOKENS is missing, expected: RQ.CLAIM",
+            ),
+            ("RQ.CLAIM q c 0 IDS", "IDS lacks its value"),
+            ("RQ.CLAIM q c 0 IDS 0", "IDS is out of range"),
+            ("RQ.CLAIM q c 0 IDS 1", "IDS says 1, but 0 follow"),
+            ("RQ.CLAIM q c 0 TOKENS 0", "TOKENS is out of range"),
+            ("RQ.CLAIM q c 0 LEASE", "LEASE lacks its value"),
             ("RQ.CLAIM q  0 IDS 1 1-1", "consumer has 0 bytes"),
             ("RQ.CLAIM q c -1 IDS 1 1-1", "min-idle is out of range"),
-            ("RQ.CLAIM q c x IDS 1 1-1", "min-idle is not a number"),
+            ("RQ.CLAIM q c x IDS 1 1-1", "min-idle is not an integer"),
             ("RQ.CLAIM q c 0 LEASE -1 IDS 1 1-1", "LEASE is out of range"),
             (
                 "RQ.CLAIM q c 0 LEASE 1 LEASE 1 IDS 1 1-1",
@@ -236,7 +252,7 @@ fn recover_takes_options_behind_its_numbers() {
             ("RQ.RECOVER q 1 -1", "elapsed is out of range"),
             ("RQ.RECOVER q 1 0 FROM", "FROM lacks its value"),
             ("RQ.RECOVER q 1 0 CONSUMER ", "CONSUMER has 0 bytes"),
-            ("RQ.RECOVER q 1 0 LEASE 1.5", "LEASE is not a number"),
+            ("RQ.RECOVER q 1 0 LEASE 1.5", "LEASE is not an integer"),
             ("RQ.RECOVER q 1 0 FROM a FROM b", "FROM is given twice"),
             ("RQ.RECOVER q 1 0 COUNT 5", "'COUNT' is unknown"),
         ],
@@ -256,7 +272,7 @@ fn registering_and_waiting() {
             ("RQ.NOTIFY", "expected: RQ.NOTIFY milliseconds"),
             ("RQ.NOTIFY 1 2", "expected: RQ.NOTIFY milliseconds"),
             ("RQ.NOTIFY -1", "milliseconds is out of range"),
-            ("RQ.NOTIFY x", "milliseconds is not a number"),
+            ("RQ.NOTIFY x", "milliseconds is not an integer"),
         ],
         parsed,
     );

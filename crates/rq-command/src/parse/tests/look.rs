@@ -39,6 +39,13 @@ fn range_knows_its_bounds_and_options() {
     ] {
         assert!(parsed(text).is_err(), "{text}");
     }
+    refused(
+        &[
+            ("RQ.RANGE q 5 +", "min is '5', expected -, +, an ID such as"),
+            ("RQ.RANGE q - (", "max is '(', expected -, +, an ID such as"),
+        ],
+        parsed,
+    );
 }
 
 #[test]
@@ -67,6 +74,11 @@ fn split_takes_a_bounded_number() {
     ] {
         assert!(parsed(text).is_err(), "{text}");
     }
+    let told = "n is out of range, expected a number of parts from 1 to 65536";
+    refused(
+        &[("RQ.SPLIT q 0", told), ("RQ.SPLIT q 65537", told)],
+        parsed,
+    );
 }
 
 #[test]
@@ -96,12 +108,18 @@ fn get_takes_as_many_as_it_announces() {
     );
     refused(
         &[
-            ("RQ.GET q IDS 1", "expected: RQ.GET"),
+            ("RQ.GET q", "IDS or TOKENS is missing, expected: RQ.GET"),
+            ("RQ.GET q WITHMETA", "IDS or TOKENS is missing"),
+            ("RQ.GET q IDS", "IDS lacks its value"),
+            ("RQ.GET q IDS 1", "IDS says 1, but 0 follow"),
+            ("RQ.GET q IDS 0", "IDS is out of range"),
+            ("RQ.GET q TOKENS 0", "TOKENS is out of range"),
+            ("RQ.GET q TOKENS x t", "TOKENS is not an integer: 'x'"),
             ("RQ.GET q 1-1", "expected: RQ.GET"),
             ("RQ.GET q IDS 0 1-1", "IDS is out of range"),
             ("RQ.GET q IDS 2 1-1", "IDS says 2, but 1 follow"),
             ("RQ.GET q IDS 1 1-1 2-2", "IDS says 1, but 2 follow"),
-            ("RQ.GET q IDS 1 x", "'x': invalid ID"),
+            ("RQ.GET q IDS 1 x", "IDS takes 'x': invalid ID"),
             (
                 "RQ.GET q WITHMETA WITHMETA IDS 1 1-1",
                 "WITHMETA is given twice",
@@ -161,13 +179,13 @@ fn inspect_says_what_was_expected() {
         &[
             ("RQ.INSPECT q", "expected: RQ.INSPECT"),
             ("RQ.INSPECT q 0", "expected: RQ.INSPECT"),
-            ("RQ.INSPECT q PENDING 0", "start is not a number"),
+            ("RQ.INSPECT q PENDING 0", "start is not an integer"),
             ("RQ.INSPECT q GONE 0 1", "'GONE' is unknown"),
             ("RQ.INSPECT q PENDING DEAD 0 1", "'DEAD' is unknown"),
             ("RQ.INSPECT q IDLE 5 PENDING 0 1", "IDLE is not for these"),
             ("RQ.INSPECT q RANGE - + PENDING 0 1", "'PENDING' is unknown"),
             ("RQ.INSPECT q 0 0", "count is out of range"),
-            ("RQ.INSPECT q x 1", "start is not a number"),
+            ("RQ.INSPECT q x 1", "start is not an integer"),
             ("RQ.INSPECT q DEAD IDLE 5 0 1", "IDLE is not for these"),
             ("RQ.INSPECT q CONSUMER c 0 1", "CONSUMER is not for these"),
             (
@@ -181,8 +199,12 @@ fn inspect_says_what_was_expected() {
                 "RQ.INSPECT q PENDING IDLE 1 IDLE 1 0 1",
                 "IDLE is given twice",
             ),
-            ("RQ.INSPECT q RANGE - 0 1", "RANGE lacks its value"),
-            ("RQ.INSPECT q RANGE 5 + 0 1", "'5': invalid ID"),
+            ("RQ.INSPECT q RANGE 0 1", "RANGE's min lacks its value"),
+            ("RQ.INSPECT q RANGE - 0 1", "RANGE's max lacks its value"),
+            (
+                "RQ.INSPECT q RANGE 5 + 0 1",
+                "RANGE's min is '5', expected -, +, an ID",
+            ),
         ],
         |text| inspect(words(text).as_slice()),
     );

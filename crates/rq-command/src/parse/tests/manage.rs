@@ -18,7 +18,14 @@ fn delete_takes_a_list() {
             ("RQ.DELETE q 1-1", "expected: RQ.DELETE"),
             ("RQ.DELETE q 1-1 2-2 3-3", "'1-1' is unknown"),
             ("RQ.DELETE q IDS 2 1-1", "IDS says 2, but 1 follow"),
-            ("RQ.DELETE q IDS x 1-1", "IDS is not a number"),
+            ("RQ.DELETE q IDS x 1-1", "IDS is not an integer: 'x'"),
+            (
+                "RQ.DELETE q",
+                "IDS or TOKENS is missing, expected: RQ.DELETE",
+            ),
+            ("RQ.DELETE q IDS 0", "IDS is out of range"),
+            ("RQ.DELETE q TOKENS 0", "TOKENS is out of range"),
+            ("RQ.DELETE q TOKENS 1", "TOKENS says 1, but 0 follow"),
         ],
         parsed,
     );
@@ -47,8 +54,12 @@ fn redrive_takes_all_some_or_these() {
             ("RQ.REDRIVE q COUNT 0", "COUNT is out of range"),
             (
                 "RQ.REDRIVE q COUNT 1 IDS 1 1-1",
-                "'IDS' is unknown or not in its place",
+                "COUNT and IDS are given together",
             ),
+            ("RQ.REDRIVE q COUNT 1 COUNT 1", "COUNT is given twice"),
+            ("RQ.REDRIVE q COUNT 1 x", "'x' is unknown"),
+            ("RQ.REDRIVE q IDS 0", "IDS is out of range"),
+            ("RQ.REDRIVE q TOKENS 0", "TOKENS is out of range"),
             ("RQ.REDRIVE q 1-1", "'1-1' is unknown"),
             ("RQ.REDRIVE q IDS 2 1-1", "IDS says 2, but 1 follow"),
         ],
@@ -65,7 +76,7 @@ fn flush_pause_and_resume_take_a_word() {
         &[
             ("RQ.FLUSH", "expected: RQ.FLUSH"),
             ("RQ.FLUSH q ALL", "'ALL' is unknown"),
-            ("RQ.FLUSH q DEAD DEAD", "expected: RQ.FLUSH"),
+            ("RQ.FLUSH q DEAD DEAD", "DEAD is given twice"),
         ],
         flushed,
     );
@@ -79,7 +90,8 @@ fn flush_pause_and_resume_take_a_word() {
         &[
             ("RQ.PAUSE", "expected: RQ.PAUSE"),
             ("RQ.PAUSE q BOTH", "'BOTH' is unknown"),
-            ("RQ.PAUSE q PUSH POP", "expected: RQ.PAUSE"),
+            ("RQ.PAUSE q PUSH POP", "PUSH and POP are given together"),
+            ("RQ.PAUSE q ALL ALL", "ALL is given twice"),
         ],
         paused,
     );
@@ -112,6 +124,10 @@ fn setup_takes_every_setting() {
         dead_ttl: Some(13),
         inflight: Some(14),
     };
+    assert!(
+        set_up("RQ.SETUP q DELIVERIES 4294967295")
+            .is_ok_and(|change| change.deliveries == Some(4_294_967_295))
+    );
     let text = "RQ.SETUP q inflight 14 DEADTTL 13 DEADMAX 12 EXPIRED drop DEDUP 0 DROP MAXBYTES 11 \
         MAXLEN 10 JITTER 100 BACKOFF 100 1.5 60000 DELIVERIES 5 LEASE 30000";
     assert_eq!(set_up(text), Ok(all));
@@ -135,9 +151,9 @@ fn setup_says_what_its_settings_take() {
             ("RQ.SETUP q LEASE 1 LEASE 2", "LEASE is given twice"),
             (
                 "RQ.SETUP q DELIVERIES 4294967296",
-                "DELIVERIES is out of range",
+                "DELIVERIES is out of range, expected an integer from 0 to 4294967295",
             ),
-            ("RQ.SETUP q DELIVERIES many", "DELIVERIES is not a number"),
+            ("RQ.SETUP q DELIVERIES many", "DELIVERIES is not an integer"),
             ("RQ.SETUP q BACKOFF 1", "BACKOFF's factor lacks its value"),
             (
                 "RQ.SETUP q BACKOFF -1 2 3",
@@ -146,7 +162,7 @@ fn setup_says_what_its_settings_take() {
             ("RQ.SETUP q BACKOFF 1 2 -3", "BACKOFF's max is out of range"),
             (
                 "RQ.SETUP q BACKOFF 1 2 MAXLEN 1",
-                "BACKOFF's max is not a number",
+                "BACKOFF's max is not an integer",
             ),
             (
                 "RQ.SETUP q JITTER 101",
@@ -157,8 +173,20 @@ fn setup_says_what_its_settings_take() {
                 "JITTER is out of range, expected percent",
             ),
             ("RQ.SETUP q JITTER -1", "JITTER is out of range"),
+            (
+                "RQ.SETUP q JITTER 1.5",
+                "JITTER is not an integer: '1.5', expected percent",
+            ),
+            (
+                "RQ.SETUP q LEASE 99999999999999999999",
+                "LEASE is out of range, expected milliseconds, 0 or more, below 2^47",
+            ),
+            (
+                "RQ.SETUP q MAXLEN 9223372036854775808",
+                "MAXLEN is out of range, expected an integer, 0 or more, below 2^63",
+            ),
             ("RQ.SETUP q MAXLEN -1", "MAXLEN is out of range"),
-            ("RQ.SETUP q MAXBYTES 1k", "MAXBYTES is not a number"),
+            ("RQ.SETUP q MAXBYTES 1k", "MAXBYTES is not an integer"),
             (
                 "RQ.SETUP q REJECT DROP",
                 "REJECT and DROP are given together",
@@ -169,17 +197,14 @@ fn setup_says_what_its_settings_take() {
             ),
             ("RQ.SETUP q DROP DROP", "DROP is given twice"),
             ("RQ.SETUP q DEDUP -1", "DEDUP is out of range"),
-            (
-                "RQ.SETUP q EXPIRED",
-                "EXPIRED is followed by something else",
-            ),
+            ("RQ.SETUP q EXPIRED", "EXPIRED lacks its value"),
             (
                 "RQ.SETUP q EXPIRED REJECT",
-                "EXPIRED is followed by something else",
+                "EXPIRED is 'REJECT', expected DROP or DEAD",
             ),
             ("RQ.SETUP q DEAD", "'DEAD' is unknown"),
             ("RQ.SETUP q DEADMAX -1", "DEADMAX is out of range"),
-            ("RQ.SETUP q DEADTTL x", "DEADTTL is not a number"),
+            ("RQ.SETUP q DEADTTL x", "DEADTTL is not an integer"),
             ("RQ.SETUP q INFLIGHT -1", "INFLIGHT is out of range"),
         ],
         set_up,
@@ -239,7 +264,12 @@ fn consumer_has_two_forms() {
     assert_eq!(parsed("RQ.CONSUMER DELETE q c"), Ok(ConsumerOf::Delete(3)));
     refused(
         &[
-            ("RQ.CONSUMER LIST", "expected: RQ.CONSUMER"),
+            ("RQ.CONSUMER", "expected: RQ.CONSUMER"),
+            (
+                "RQ.CONSUMER LIST",
+                "LIST lacks its value, expected: RQ.CONSUMER",
+            ),
+            ("RQ.CONSUMER DELETE", "DELETE lacks its value"),
             ("RQ.CONSUMER LIST q c", "expected: RQ.CONSUMER"),
             ("RQ.CONSUMER DELETE q", "consumer lacks its value"),
             ("RQ.CONSUMER DELETE q c d", "expected: RQ.CONSUMER"),

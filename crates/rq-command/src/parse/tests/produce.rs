@@ -32,6 +32,7 @@ fn extended_pushes_count_their_elements() {
         "RQ.PUSHEX q PRODUCER p SEQ 1 a b c",
         "RQ.PUSHEX q PRODUCER p SEQ 9223372036854775807 ELEMENTS 2 a b",
         "RQ.PUSHEX q PRODUCER p SEQ x ELEMENTS 1 a",
+        "RQ.PUSHEX q PRODUCER  SEQ 1 ELEMENTS 1 a",
         "RQ.PUSHEX q SEQ 1 PRODUCER p ELEMENTS 1 a",
     ] {
         assert!(parsed(text).is_err(), "{text}");
@@ -73,7 +74,7 @@ fn extended_pushes_take_options_in_any_order() {
         front: true,
         due: Due::After(5),
         ttl: 7,
-        retries: Some(u32::MAX),
+        retries: Some(4_294_967_295),
         priority: 255,
         headers: 13..17,
         token: Some(18),
@@ -96,26 +97,37 @@ fn extended_pushes_take_options_in_any_order() {
 
 #[test]
 fn extended_pushes_say_what_their_options_take() {
+    const TTL: &str = "TTL is out of range, expected milliseconds, 1 or more, below 2^47";
+    let long = format!("PRODUCER {} SEQ 1", "p".repeat(1025));
     for (options, part) in [
         ("FRONT FRONT", "FRONT is given twice"),
         ("DELAY -1", "DELAY is out of range"),
         ("DELAY 140737488355328", "DELAY is out of range"),
-        ("DELAY soon", "DELAY is not a number"),
+        ("DELAY soon", "DELAY is not an integer"),
         ("AT -1", "AT is out of range"),
         ("DELAY 0 AT 0", "DELAY and AT are given together"),
         ("AT 0 DELAY 0", "DELAY and AT are given together"),
-        ("TTL 0", "TTL is out of range"),
-        ("TTL 140737488355328", "TTL is out of range"),
+        ("TTL 0", TTL),
+        ("TTL -1", TTL),
+        ("TTL 140737488355328", TTL),
+        ("TTL 99999999999999999999", TTL),
+        (
+            "TTL x",
+            "TTL is not an integer: 'x', expected milliseconds, 1 or more, below 2^47",
+        ),
         ("RETRIES -1", "RETRIES is out of range"),
-        ("RETRIES 4294967296", "RETRIES is out of range"),
+        (
+            "RETRIES 4294967296",
+            "RETRIES is out of range, expected an integer from 0 to 4294967295",
+        ),
         (
             "PRIORITY 256",
             "PRIORITY is out of range, expected an integer from 0 to 255",
         ),
         ("PRIORITY -1", "PRIORITY is out of range"),
-        ("PRIORITY high", "PRIORITY is not a number"),
+        ("PRIORITY high", "PRIORITY is not an integer"),
         ("HEADERS 0", "HEADERS is out of range"),
-        ("HEADERS x a b", "HEADERS is not a number"),
+        ("HEADERS x a b", "HEADERS is not an integer"),
         ("HEADERS 3 a b", "HEADERS says 3, but 5 words follow"),
         (
             "HEADERS 9223372036854775807 a b",
@@ -125,17 +137,28 @@ fn extended_pushes_say_what_their_options_take() {
         ("TOKEN ", "TOKEN has 0 bytes"),
         ("UNIQUE", "UNIQUE is not in its place"),
         ("TOKEN t FRONT UNIQUE", "UNIQUE is not in its place"),
-        ("TOKEN t UNIQUE UNIQUE", "UNIQUE is not in its place"),
+        ("TOKEN t UNIQUE UNIQUE", "UNIQUE is given twice"),
         ("TOKEN t TOKEN t", "TOKEN is given twice"),
         ("PRODUCER p", "PRODUCER lacks a number"),
+        (
+            "PRODUCER  SEQ 1",
+            "PRODUCER has 0 bytes, expected 1 to 1024",
+        ),
         ("PRODUCER p SEQ 0", "SEQ is out of range"),
-        ("SEQ 1", "'SEQ' is unknown"),
+        (
+            "SEQ 1",
+            "SEQ is not in its place, expected it right behind PRODUCER",
+        ),
         ("NEW -1 1", "NEW's lease is out of range"),
         ("NEW 140737488355328 1", "NEW's lease is out of range"),
         ("NEW 1 -1", "NEW's deliveries is out of range"),
-        ("NEW 1 4294967296", "NEW's deliveries is out of range"),
-        ("NEW 1", "NEW's deliveries is not a number"),
+        (
+            "NEW 1 4294967296",
+            "NEW's deliveries is out of range, expected an integer from 0 to 4294967295",
+        ),
+        ("NEW 1", "NEW's deliveries is not an integer"),
         ("BACK", "'BACK' is unknown"),
+        (&long, "PRODUCER has 1025 bytes, expected 1 to 1024"),
     ] {
         refused(
             &[(format!("RQ.PUSHEX q {options} ELEMENTS 1 a").as_str(), part)],
@@ -149,8 +172,14 @@ fn extended_pushes_say_what_their_options_take() {
                 "TOKEN is given for 2 elements",
             ),
             ("RQ.PUSHEX q FRONT TTL 1 DELAY", "DELAY lacks its value"),
-            ("RQ.PUSHEX q FRONT TTL 1", "expected: RQ.PUSHEX"),
-            ("RQ.PUSHEX q HEADERS 1 a ELEMENTS 1", "'1' is unknown"),
+            ("RQ.PUSHEX q DELAY", "DELAY lacks its value"),
+            (
+                "RQ.PUSHEX q FRONT TTL 1",
+                "ELEMENTS is missing, expected: RQ.PUSHEX",
+            ),
+            ("RQ.PUSHEX q ELEMENTS", "ELEMENTS lacks its value"),
+            ("RQ.PUSHEX q ELEMENTS 0", "ELEMENTS is out of range"),
+            ("RQ.PUSHEX q ELEMENTS 1", "ELEMENTS says 1, but 0 follow"),
             ("RQ.PUSHEX q ELEMENTS 2 a", "ELEMENTS says 2, but 1 follow"),
             (
                 "RQ.PUSHEX q ELEMENTS 1 a FRONT",
@@ -163,4 +192,55 @@ fn extended_pushes_say_what_their_options_take() {
         ],
         parsed,
     );
+}
+
+#[test]
+fn a_wrong_count_of_headers_is_named() {
+    for (text, part) in [
+        (
+            "HEADERS 2 a b ELEMENTS 1 x",
+            "'x' is unknown or not in its place, HEADERS before it took '2' 'a' 'b' 'ELEMENTS' '1'",
+        ),
+        (
+            "HEADERS 1 a ELEMENTS 1 x",
+            "'1' is unknown or not in its place, HEADERS before it took '1' 'a' 'ELEMENTS', expected: RQ.PUSHEX",
+        ),
+        (
+            "HEADERS 1 a ELEMENTS",
+            "ELEMENTS is missing, HEADERS before it took '1' 'a' 'ELEMENTS', expected: RQ.PUSHEX",
+        ),
+        (
+            "headers 1 a elements FRONT",
+            "ELEMENTS is missing, HEADERS before it took '1' 'a' 'elements'",
+        ),
+        (
+            "HEADERS 1 a TTL 5 FRONT ELEMENTS 1 x",
+            "'5' is unknown or not in its place, HEADERS before it took '1' 'a' 'TTL'",
+        ),
+        (
+            "HEADERS 1 a b c ELEMENTS 1 x",
+            "'c' is unknown or not in its place, HEADERS before it took '1' 'a' 'b'",
+        ),
+        (
+            "HEADERS 4 a b c d e f g h FRONT i",
+            "'i' is unknown or not in its place, expected: RQ.PUSHEX",
+        ),
+        (
+            "HEADERS 4 a b c d e f g ELEMENTS 1 x",
+            "'1' is unknown or not in its place, HEADERS before it took '4' 'a' 'b' ... 'f' 'g' 'ELEMENTS'",
+        ),
+        (
+            "TOKEN ELEMENTS 1 x",
+            "'1' is unknown or not in its place, TOKEN before it took 'ELEMENTS'",
+        ),
+        (
+            "HEADERS 3 a b ELEMENTS 1 x",
+            "HEADERS says 3, but 5 words follow, expected a name and a value for each",
+        ),
+    ] {
+        refused(&[(format!("RQ.PUSHEX q {text}").as_str(), part)], parsed);
+    }
+    let long = format!("RQ.PUSHEX q HEADERS 1 {} v x ELEMENTS 1 x", "h".repeat(100));
+    let part = format!("HEADERS before it took '1' '{}' 'v'", "h".repeat(20));
+    refused(&[(long.as_str(), part.as_str())], parsed);
 }

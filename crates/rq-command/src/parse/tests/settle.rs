@@ -21,7 +21,10 @@ fn acknowledge_knows_its_three_forms() {
     refused(
         &[
             ("RQ.ACK q", "expected: RQ.ACK"),
-            ("RQ.ACK q STATUS", "expected: RQ.ACK"),
+            (
+                "RQ.ACK q STATUS",
+                "IDS or TOKENS is missing, expected: RQ.ACK",
+            ),
             ("RQ.ACK q STATUS 1-1", "'1-1' is unknown"),
             ("RQ.ACK q STATUS STATUS IDS 1 1-1", "STATUS is given twice"),
             ("RQ.ACK q 1-1 STATUS", "'STATUS': invalid ID"),
@@ -97,7 +100,17 @@ fn nack_says_what_its_options_take() {
                 reason(4097).as_str(),
                 "REASON has 4097 bytes, expected 0 to 4096",
             ),
-            ("RQ.NACK q 1-1", "expected: RQ.NACK"),
+            ("RQ.NACK q", "IDS or TOKENS is missing, expected: RQ.NACK"),
+            ("RQ.NACK q 1-1", "'1-1' is unknown"),
+            ("RQ.NACK q IDS", "IDS lacks its value"),
+            ("RQ.NACK q IDS 0", "IDS is out of range"),
+            ("RQ.NACK q IDS 1", "IDS says 1, but 0 follow"),
+            ("RQ.NACK q TOKENS 0", "TOKENS is out of range"),
+            ("RQ.NACK q DELAY", "DELAY lacks its value"),
+            (
+                "RQ.NACK q REASON IDS 1 1-1",
+                "'1' is unknown or not in its place, REASON before it took 'IDS'",
+            ),
             ("RQ.NACK q 1-1 2-2 3-3", "'1-1' is unknown"),
             ("RQ.NACK q DELAY -1 IDS 1 1-1", "DELAY is out of range"),
             (
@@ -114,7 +127,7 @@ fn nack_says_what_its_options_take() {
             ),
             ("RQ.NACK q SILENT SILENT IDS 1 1-1", "SILENT is given twice"),
             ("RQ.NACK q IDS 1 1-1 SILENT", "IDS says 1, but 2 follow"),
-            ("RQ.NACK q DEAD SILENT STATUS", "expected: RQ.NACK"),
+            ("RQ.NACK q DEAD SILENT STATUS", "IDS or TOKENS is missing"),
             ("RQ.NACK q IDS 1 t", "'t': invalid ID"),
         ],
         parsed,
@@ -144,10 +157,17 @@ fn extend_takes_milliseconds_first() {
     assert_eq!(parsed(text), Ok((all, vec![])));
     refused(
         &[
-            ("RQ.EXTEND q IDS 1 1-1", "expected: RQ.EXTEND"),
+            ("RQ.EXTEND q", "expected: RQ.EXTEND"),
+            (
+                "RQ.EXTEND q IDS 1 1-1",
+                "milliseconds is not an integer: 'IDS'",
+            ),
+            ("RQ.EXTEND q 5", "IDS or TOKENS is missing"),
+            ("RQ.EXTEND q 5 IDS 0", "IDS is out of range"),
+            ("RQ.EXTEND q 5 TOKENS 0", "TOKENS is out of range"),
             (
                 "RQ.EXTEND q START IDS 1 1-1",
-                "milliseconds is not a number",
+                "milliseconds is not an integer",
             ),
             ("RQ.EXTEND q -1 IDS 1 1-1", "milliseconds is out of range"),
             (
@@ -188,7 +208,27 @@ fn forward_has_two_lists() {
         &[
             (
                 "RQ.FORWARD a b IDS 1 1-1 ELEMENTS 1",
-                "expected: RQ.FORWARD",
+                "ELEMENTS says 1, but 0 follow",
+            ),
+            (
+                "RQ.FORWARD a b IDS 1 1-1 ELEMENTS 0",
+                "ELEMENTS is out of range",
+            ),
+            ("RQ.FORWARD a b IDS 0", "IDS is out of range"),
+            ("RQ.FORWARD a b TOKENS 0", "TOKENS is out of range"),
+            ("RQ.FORWARD a b", "IDS or TOKENS is missing"),
+            ("RQ.FORWARD a", "expected: RQ.FORWARD"),
+            (
+                "RQ.FORWARD a b IDS 1 1-1",
+                "ELEMENTS is missing, IDS before it took '1' '1-1', expected: RQ.FORWARD",
+            ),
+            (
+                "RQ.FORWARD a b TOKENS 2 t ELEMENTS 1 x",
+                "'1' is unknown or not in its place, TOKENS before it took '2' 't' 'ELEMENTS'",
+            ),
+            (
+                "RQ.FORWARD a b NEW 1 1 NEW 1 1 IDS 1 1-1 ELEMENTS 1 x",
+                "NEW is given twice",
             ),
             (
                 "RQ.FORWARD a b ELEMENTS 1 x IDS 1 1-1",
@@ -196,11 +236,11 @@ fn forward_has_two_lists() {
             ),
             (
                 "RQ.FORWARD a b IDS 1 1-1 2-2 ELEMENTS 1 x",
-                "'2-2' is unknown",
+                "'2-2' is unknown or not in its place, IDS before it took '1' '1-1'",
             ),
             (
                 "RQ.FORWARD a b IDS 2 1-1 ELEMENTS 1 x y",
-                "'ELEMENTS': invalid ID",
+                "IDS takes 'ELEMENTS': invalid ID",
             ),
             (
                 "RQ.FORWARD a b IDS 9 1-1 ELEMENTS 1 x",
