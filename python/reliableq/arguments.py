@@ -48,8 +48,8 @@ Moment = float | datetime
 HeadersGiven = Mapping[str, str] | Mapping[bytes, bytes] | Iterable[tuple[str | bytes, str | bytes]]
 """Names and values that travel with a message."""
 
-MOST_TRIES = (1 << 32) - 1
-"""The largest number of deliveries."""
+MOST_TRIES = 65_535
+"""The largest limit of deliveries or retries: failures are counted so far."""
 
 Item = TypeVar("Item")
 

@@ -155,7 +155,7 @@ def test_names_of_consumers_that_just_fit(filled: Queue) -> None:
         ({"at": datetime(1969, 1, 1, tzinfo=UTC)}, InvalidArgument, "at is -"),
         ({"at": "tomorrow"}, InvalidType, "at is "),
         ({"retries": -1}, InvalidArgument, "retries is -1"),
-        ({"retries": 1 << 32}, InvalidArgument, "retries is 4294967296"),
+        ({"retries": 1 << 16}, InvalidArgument, "retries is 65536; expected a whole number from 0 to 65535"),
         ({"priority": -1}, InvalidArgument, "priority is -1"),
         ({"priority": 256}, InvalidArgument, "priority is 256; expected a whole number from 0 to 255"),
         ({"headers": "text"}, InvalidType, "headers are a mapping or pairs, not str"),

@@ -211,7 +211,7 @@ def test_what_can_be_no_hash_tag(rq: Connection, name: str) -> None:
         ({"lease": 1 << 60}, InvalidArgument, "lease is"),
         ({"lease": "5"}, reliableq.InvalidType, "lease is seconds or a timedelta, not str"),
         ({"deliveries": -1}, InvalidArgument, "deliveries is -1"),
-        ({"deliveries": 1 << 32}, InvalidArgument, "deliveries is 4294967296"),
+        ({"deliveries": 1 << 16}, InvalidArgument, "deliveries is 65536; expected a whole number from 0 to 65535"),
         ({"deliveries": 1.5}, reliableq.InvalidType, "deliveries is a whole number, not float"),
         ({"backoff": -1}, InvalidArgument, "backoff is -1"),
         ({"backoff": (1, 2)}, InvalidArgument, "backoff has 2 parts"),
@@ -261,7 +261,11 @@ def test_what_is_no_preset(rq: Connection, preset: Any) -> None:
 
 @pytest.mark.parametrize(
     ("preset", "told"),
-    [(Preset(-1, 3), "the preset's lease is -1"), (Preset(1, -3), "the preset's deliveries is -3")],
+    [
+        (Preset(-1, 3), "the preset's lease is -1"),
+        (Preset(1, -3), "the preset's deliveries is -3"),
+        (Preset(1, 1 << 16), "the preset's deliveries is 65536"),
+    ],
 )
 def test_a_preset_with_wrong_numbers(rq: Connection, preset: Preset, told: str) -> None:
     with pytest.raises(InvalidArgument, match=told):

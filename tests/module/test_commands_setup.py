@@ -35,7 +35,7 @@ SETTINGS: list[tuple[tuple[Argument, ...], dict[str, Any]]] = [
     (("LEASE", 30_000), {"lease": 30_000}),
     (("LEASE", (1 << 47) - 1), {"lease": (1 << 47) - 1}),
     (("DELIVERIES", 5), {"deliveries": 5}),
-    (("DELIVERIES", (1 << 32) - 1), {"deliveries": (1 << 32) - 1}),
+    (("DELIVERIES", (1 << 16) - 1), {"deliveries": (1 << 16) - 1}),
     (("BACKOFF", 100, "1.5", 5000), {"backoff-base": 100, "backoff-factor": b"1.5", "backoff-max": 5000}),
     (("BACKOFF", 7, 1000, 0), {"backoff-base": 7, "backoff-factor": b"1000"}),
     (("BACKOFF", 7, "2.125", 0), {"backoff-base": 7, "backoff-factor": b"2.125"}),
@@ -134,7 +134,7 @@ def test_survive_every_way(start_server: StartServer) -> None:
         (("LEASE", 1 << 47), "LEASE"),
         (("LEASE",), "LEASE"),
         (("DELIVERIES", -1), "DELIVERIES"),
-        (("DELIVERIES", 1 << 32), "DELIVERIES"),
+        (("DELIVERIES", 1 << 16), "DELIVERIES"),
         (("BACKOFF", -1, 2, 0), "BACKOFF"),
         (("BACKOFF", 1, "0.5", 0), "BACKOFF"),
         (("BACKOFF", 1, "1001", 0), "BACKOFF"),
@@ -291,6 +291,13 @@ def test_a_default_is_none_and_can_be_set(lone: Client, name: str) -> None:
     assert lone.call("CONFIG", "GET", option) == [option.encode(), b"17"]
     lone.push("q", "a")
     assert settings(lone) == DEFAULTS, "shown is what the queue says"
+
+
+def test_a_default_of_deliveries_is_one_that_is_reached(lone: Client) -> None:
+    lone.call("CONFIG", "SET", "reliableq.deliveries", (1 << 16) - 1)
+    with pytest.raises(CommandError):
+        lone.call("CONFIG", "SET", "reliableq.deliveries", 1 << 16)
+    assert lone.call("CONFIG", "GET", "reliableq.deliveries")[1] == b"65535"
 
 
 def test_defaults_of_lease_and_deliveries(lone: Client) -> None:

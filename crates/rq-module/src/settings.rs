@@ -86,10 +86,12 @@ macro_rules! defaults {
 
 /// Milliseconds of settings are below 2^47.
 const LONGEST: i64 = (1 << 47) - 1;
+/// Failures are counted so far.
+const MOST_TRIES: i64 = u16::MAX as i64;
 
 static DEFAULTS: [Default; 7] = defaults! {
     c"lease" => lease, up to LONGEST;
-    c"deliveries" => deliveries, up to u32::MAX as i64;
+    c"deliveries" => deliveries, up to MOST_TRIES;
     c"maxlen" => max_length, up to i64::MAX;
     c"maxbytes" => max_bytes, up to i64::MAX;
     c"deadmax" => dead_max, up to i64::MAX;

@@ -211,7 +211,7 @@ Those named change, all or none, the others stay. 0 clears one. Without any it o
 | setting | says | default | shown as |
 |---|---|---|---|
 | `LEASE` | milliseconds after which a delivered message returns | 0: never | `lease` |
-| `DELIVERIES` | the failed delivery that was the last one | 0: no limit | `deliveries` |
+| `DELIVERIES` | the failed delivery that was the last one, up to 65535 | 0: no limit | `deliveries` |
 | `BACKOFF` | wait after the f-th failure: min(base * factor^(f-1), max) milliseconds; the factor is a number from 1 to 1000 with at most three decimals; max 0: no limit | 0 1 0: none | `backoff-base`, `backoff-factor` (bulk string such as `1.5`), `backoff-max` |
 | `JITTER` | percent of the wait, 0 to 100, up to which a part of it is left out | 0 | `jitter` |
 | `MAXLEN` | most messages, as `RQ.LEN` counts them | 0: no cap | `maxlen` |

@@ -133,12 +133,12 @@ together or not at all.
 | `FRONT` | first among the never delivered of its priority; the elements of one command in their order |
 | `DELAY`, `AT` | not to be delivered before: milliseconds from now, or a time (Unix milliseconds), which is turned into a delay at once |
 | `TTL` | milliseconds, 1 or more, from the due time until the first delivery; one that waited longer is dropped, or dead where the queue says `EXPIRED DEAD` |
-| `RETRIES` | tries after the first, in place of the queue's `DELIVERIES` |
+| `RETRIES` | 0 to 65535 tries after the first, in place of the queue's `DELIVERIES` |
 | `PRIORITY` | 0 (the default) to 255; higher ones are delivered first |
 | `HEADERS` | so many pairs of names and values, which travel with the message; order, duplicates and bytes are kept |
 | `TOKEN` | what the message is known by, any bytes but not none; one element only |
 | `PRODUCER`, `SEQ` | who pushes, a name of 1 to 1024 bytes, and the number of the first element, 1 or more |
-| `NEW` | lease (milliseconds) and deliveries of the queue, should this command make it; unlike those of `RQ.SETUP` they go with its last message |
+| `NEW` | lease (milliseconds) and deliveries (0 to 65535) of the queue, should this command make it; unlike those of `RQ.SETUP` they go with its last message |
 
 Durations and times are below 2^47 milliseconds.
 

@@ -218,9 +218,10 @@ impl<'a, A: Arguments + ?Sized> Words<'a, A> {
         self.fitting(name, "an integer, 0 or more, below 2^63")
     }
 
-    /// How often something may fail.
+    /// How often something may fail: failures are counted in 16 bits, and no higher limit would be reached.
     pub(super) fn tries(&mut self, name: &str) -> Result<u32, Refusal> {
-        self.fitting(name, "an integer from 0 to 4294967295")
+        let tries: u16 = self.fitting(name, "an integer from 0 to 65535")?;
+        Ok(tries.into())
     }
 
     /// A part of a hundred.

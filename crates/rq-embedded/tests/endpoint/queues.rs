@@ -183,8 +183,8 @@ fn what_is_wrong_is_said_and_changes_nothing() {
             "ERR TTL is out of range, expected milliseconds, 1 or more, below 2^47",
         ),
         (
-            "RQ.SETUP q DELIVERIES 4294967296",
-            "ERR DELIVERIES is out of range, expected an integer from 0 to 4294967295",
+            "RQ.SETUP q DELIVERIES 65536",
+            "ERR DELIVERIES is out of range, expected an integer from 0 to 65535",
         ),
         (
             "RQ.NACK q IDS 0",

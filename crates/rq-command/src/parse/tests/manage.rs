@@ -125,8 +125,7 @@ fn setup_takes_every_setting() {
         inflight: Some(14),
     };
     assert!(
-        set_up("RQ.SETUP q DELIVERIES 4294967295")
-            .is_ok_and(|change| change.deliveries == Some(4_294_967_295))
+        set_up("RQ.SETUP q DELIVERIES 65535").is_ok_and(|change| change.deliveries == Some(65_535))
     );
     let text = "RQ.SETUP q inflight 14 DEADTTL 13 DEADMAX 12 EXPIRED drop DEDUP 0 DROP MAXBYTES 11 \
         MAXLEN 10 JITTER 100 BACKOFF 100 1.5 60000 DELIVERIES 5 LEASE 30000";
@@ -150,8 +149,8 @@ fn setup_says_what_its_settings_take() {
             ("RQ.SETUP q LEASE 140737488355328", "LEASE is out of range"),
             ("RQ.SETUP q LEASE 1 LEASE 2", "LEASE is given twice"),
             (
-                "RQ.SETUP q DELIVERIES 4294967296",
-                "DELIVERIES is out of range, expected an integer from 0 to 4294967295",
+                "RQ.SETUP q DELIVERIES 65536",
+                "DELIVERIES is out of range, expected an integer from 0 to 65535",
             ),
             ("RQ.SETUP q DELIVERIES many", "DELIVERIES is not an integer"),
             ("RQ.SETUP q BACKOFF 1", "BACKOFF's factor lacks its value"),

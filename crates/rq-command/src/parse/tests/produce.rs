@@ -68,13 +68,13 @@ fn pushes_are_plain_or_not() {
 
 #[test]
 fn extended_pushes_take_options_in_any_order() {
-    let text = "RQ.PUSHEX q front delay 5 TTL 7 retries 4294967295 Priority 255 \
+    let text = "RQ.PUSHEX q front delay 5 TTL 7 retries 65535 Priority 255 \
         HEADERS 2 ELEMENTS 1 TOKEN UNIQUE TOKEN t unique PRODUCER p SEQ 3 NEW 0 2 ELEMENTS 1 FRONT";
     let expected = PushExtended {
         front: true,
         due: Due::After(5),
         ttl: 7,
-        retries: Some(4_294_967_295),
+        retries: Some(65_535),
         priority: 255,
         headers: 13..17,
         token: Some(18),
@@ -117,8 +117,8 @@ fn extended_pushes_say_what_their_options_take() {
         ),
         ("RETRIES -1", "RETRIES is out of range"),
         (
-            "RETRIES 4294967296",
-            "RETRIES is out of range, expected an integer from 0 to 4294967295",
+            "RETRIES 65536",
+            "RETRIES is out of range, expected an integer from 0 to 65535",
         ),
         (
             "PRIORITY 256",
@@ -153,8 +153,8 @@ fn extended_pushes_say_what_their_options_take() {
         ("NEW 140737488355328 1", "NEW's lease is out of range"),
         ("NEW 1 -1", "NEW's deliveries is out of range"),
         (
-            "NEW 1 4294967296",
-            "NEW's deliveries is out of range, expected an integer from 0 to 4294967295",
+            "NEW 1 65536",
+            "NEW's deliveries is out of range, expected an integer from 0 to 65535",
         ),
         ("NEW 1", "NEW's deliveries is not an integer"),
         ("BACK", "'BACK' is unknown"),
