@@ -156,9 +156,9 @@ def check_bound(name: str, bound: str | None, end: str) -> str:
 
 
 def check_flag(name: str, flag: bool) -> bool:
-    """A switch that is on or off."""
+    """A switch that is on or off; None is neither."""
     if not isinstance(flag, bool):
-        raise InvalidType(f"{name} is a bool, not {_type(flag)}", "give True or False")
+        raise InvalidType(f"{name} is a bool, not {_type(flag)}", "expected True or False")
     return flag
 
 
@@ -172,7 +172,7 @@ def check_dump(data: Body) -> bytes:
 def check_pending(pending: bool) -> bool:
     """Whether the delivered messages are meant."""
     if not isinstance(pending, bool):
-        remedy = "give True for delivered messages, False for waiting ones"
+        remedy = "expected True or False, for delivered messages or waiting ones"
         raise InvalidType(f"pending is a bool, not {_type(pending)}", remedy)
     return pending
 

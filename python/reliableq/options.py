@@ -60,7 +60,7 @@ def read_pop(
     max_bytes: int | None,
 ) -> Pop:
     """Those of a pop."""
-    if no_ack and (prefetch or lease is not None):
+    if check_flag("no_ack", no_ack) and (check_flag("prefetch", prefetch) or lease is not None):
         cause = "no_ack was given with a lease or with prefetch, and what it delivers is gone at once"
         raise InvalidArgument(cause, "leave out one of them")
     return Pop(
@@ -68,7 +68,7 @@ def read_pop(
         check_count(count),
         read_time("lease", lease),
         read_consumer("consumer", consumer),
-        check_flag("no_ack", no_ack),
+        no_ack,
         check_flag("prefetch", prefetch),
         None if max_bytes is None else check_number("max_bytes", max_bytes, 1),
     )

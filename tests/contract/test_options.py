@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from reliableq import Error, InvalidArgument, InvalidBody, InvalidId, InvalidType, Queue
 
-from tests.contract.test_arguments import NO_COUNTS, NO_TIMES, Other, state
+from tests.contract.test_arguments import NO_COUNTS, NO_TIMES, Other, state, told_type
 
 BAD_TIMES: list[Any] = [-1, -0.001, math.nan, math.inf, 1 << 47, 10**400, timedelta(microseconds=-1)]
 """Of times that a queue keeps, which are shorter than those that a caller waits."""
@@ -94,26 +94,23 @@ FLAGS: dict[str, Call] = {
     "start of message.extend": lambda queue, flag: queue.inspect(pending=True)[0].extend(9, start=flag),
     "dead of flush": lambda queue, flag: queue.flush(dead=flag),
     "back of peek": lambda queue, flag: queue.peek(back=flag),
+    "reverse of range": lambda queue, flag: queue.range(reverse=flag),
+    "pending of inspect": lambda queue, flag: queue.inspect(pending=flag),
 }
-
-
-NATIVE = {
-    "front of push",
-    "unique of push",
-    "no_ack of pop",
-    "prefetch of pop",
-    "dead of message.nack",
-    "silent of message.nack",
-    "start of message.extend",
-}
-"""Those whose None is as if they were not given."""
 
 
 @pytest.mark.parametrize("name", FLAGS)
 def test_flags_are_bools(full: Queue, name: str) -> None:
     argument = name.partition(" ")[0]
-    for flag in BAD_FLAGS[name in NATIVE :]:
-        refuses(InvalidType, f"{argument} is a bool", partial(FLAGS[name], full, flag))
+    for flag in BAD_FLAGS:
+        told = f"{argument} is a bool, not {told_type(flag)}; expected True or False"
+        refuses(InvalidType, told, partial(FLAGS[name], full, flag))
+
+
+def test_a_flag_is_a_bool_also_beside_what_it_forbids(full: Queue) -> None:
+    number: Any = 1
+    refuses(InvalidType, "no_ack is a bool, not int", lambda: full.pop(lease=9, no_ack=number))
+    refuses(InvalidType, "prefetch is a bool, not int", lambda: full.pop(no_ack=True, prefetch=number))
 
 
 CONSUMERS: dict[str, Call] = {
@@ -176,10 +173,11 @@ def test_wrong_options_of_a_push(full: Queue, options: dict[str, Any], kind: typ
 @pytest.mark.parametrize("argument", ["retries", "priority"])
 def test_numbers_of_a_push_are_whole(full: Queue, argument: str) -> None:
     for number in NO_COUNTS:
-        if number is None:
+        if number is None and argument == "retries":
             continue
         options: Any = {argument: number}
         refuses(InvalidType, f"{argument} is a whole number", partial(full.push, b"x", **options))
+        refuses(InvalidType, f"{argument} is a whole number", partial(full.push_many, [b"x"], **options))
 
 
 @pytest.mark.parametrize(

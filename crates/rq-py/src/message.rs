@@ -6,6 +6,7 @@ use rq_core::{Delivery, Id, Receipt, State};
 
 use crate::errors;
 use crate::handle::Handle;
+use crate::plain::Given;
 use crate::row::id_text;
 
 /// The queue that a message is of.
@@ -305,28 +306,25 @@ impl Message {
     ///
     /// At its limit of deliveries, or with `dead`, it becomes a dead letter, with this reason. `silent` counts no
     /// failure. Returns whether this call did it.
-    #[pyo3(signature = (delay=None, *, dead=None, reason=None, silent=None),
+    #[pyo3(signature = (delay=None, *, dead=Given::No, reason=None, silent=Given::No),
         text_signature = "($self, delay=None, *, dead=False, reason=None, silent=False)")]
     fn nack<'py>(
         &self,
         py: Python<'py>,
         delay: Option<Bound<'py, PyAny>>,
-        dead: Option<Bound<'py, PyAny>>,
+        dead: Given<'py>,
         reason: Option<Bound<'py, PyAny>>,
-        silent: Option<Bound<'py, PyAny>>,
+        silent: Given<'py>,
     ) -> PyResult<bool> {
-        let flag = |given: Option<Bound<'py, PyAny>>| {
-            given.unwrap_or_else(|| pyo3::types::PyBool::new(py, false).to_owned().into_any())
-        };
         let settling = py.import("reliableq.settling")?;
         let receipts = (self.receipt(py),);
         let given = (
             self.handle(py),
             receipts,
             delay,
-            flag(dead),
+            dead.or_false(py),
             reason,
-            flag(silent),
+            silent.or_false(py),
         );
         settling.call_method1("nack", given)?.is_truthy()
     }
@@ -334,17 +332,20 @@ impl Message {
     /// Lets its lease end `duration` from now; 0: never. `start`: work on a message fetched with `prefetch` begins.
     ///
     /// Returns whether this call did it: not when the lease was over before.
-    #[pyo3(signature = (duration, *, start=None), text_signature = "($self, duration, *, start=False)")]
+    #[pyo3(signature = (duration, *, start=Given::No), text_signature = "($self, duration, *, start=False)")]
     fn extend<'py>(
         &self,
         py: Python<'py>,
         duration: Bound<'py, PyAny>,
-        start: Option<Bound<'py, PyAny>>,
+        start: Given<'py>,
     ) -> PyResult<bool> {
-        let start =
-            start.unwrap_or_else(|| pyo3::types::PyBool::new(py, false).to_owned().into_any());
         let settling = py.import("reliableq.settling")?;
-        let given = (self.handle(py), (self.receipt(py),), duration, start);
+        let given = (
+            self.handle(py),
+            (self.receipt(py),),
+            duration,
+            start.or_false(py),
+        );
         settling.call_method1("extend", given)?.is_truthy()
     }
 

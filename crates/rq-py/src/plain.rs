@@ -6,7 +6,7 @@
 use std::convert::Infallible;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict};
 
 use crate::handle::Handle;
 
@@ -18,21 +18,44 @@ pub struct Plain {
     native: Option<Py<Handle>>,
 }
 
-/// How long a pop waits.
-enum Timeout<'py> {
-    /// As when nothing is given: not at all.
-    Now,
-    /// As the package reads it.
-    Given(Bound<'py, PyAny>),
+/// An option whose None, too, is something that was given: the package says what is to be thought of it.
+pub(crate) enum Given<'py> {
+    /// It was left out.
+    No,
+    /// This.
+    Value(Bound<'py, PyAny>),
 }
 
-impl<'py> FromPyObject<'_, 'py> for Timeout<'py> {
+impl<'py> FromPyObject<'_, 'py> for Given<'py> {
     type Error = Infallible;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> Result<Self, Infallible> {
-        Ok(Timeout::Given(given.to_owned()))
+        Ok(Given::Value(given.to_owned()))
     }
 }
+
+impl<'py> Given<'py> {
+    /// What was given, if anything.
+    fn value(self) -> Option<Bound<'py, PyAny>> {
+        match self {
+            Given::No => None,
+            Given::Value(value) => Some(value),
+        }
+    }
+
+    fn was(&self) -> bool {
+        matches!(self, Given::Value(_))
+    }
+
+    /// What was given, or else False.
+    pub(crate) fn or_false(self, py: Python<'py>) -> Bound<'py, PyAny> {
+        let off = || PyBool::new(py, false).to_owned().into_any();
+        self.value().unwrap_or_else(off)
+    }
+}
+
+/// An option whose None is the same as leaving it out.
+type Optional<'py> = Option<Bound<'py, PyAny>>;
 
 #[pymethods]
 impl Plain {
@@ -55,28 +78,27 @@ impl Plain {
 
     /// Appends a message and returns its ID.
     #[pyo3(
-        signature = (body, *, delay=None, at=None, ttl=None, retries=None, front=None, priority=None, headers=None,
-            token=None, unique=None),
+        signature = (body, *, delay=None, at=None, ttl=None, retries=None, front=Given::No, priority=Given::No,
+            headers=None, token=None, unique=Given::No),
         text_signature = "($self, body, *, delay=None, at=None, ttl=None, retries=None, front=False, priority=0, headers=None, token=None, unique=False)"
     )]
     #[allow(clippy::too_many_arguments)] // all of them are options
     fn push<'py>(
         slf: &Bound<'py, Self>,
         body: &Bound<'py, PyAny>,
-        delay: Given<'py>,
-        at: Given<'py>,
-        ttl: Given<'py>,
-        retries: Given<'py>,
+        delay: Optional<'py>,
+        at: Optional<'py>,
+        ttl: Optional<'py>,
+        retries: Optional<'py>,
         front: Given<'py>,
         priority: Given<'py>,
-        headers: Given<'py>,
-        token: Given<'py>,
+        headers: Optional<'py>,
+        token: Optional<'py>,
         unique: Given<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = [
-            &delay, &at, &ttl, &retries, &front, &priority, &headers, &token, &unique,
-        ];
-        if given.iter().all(|option| option.is_none()) {
+        let optional = [&delay, &at, &ttl, &retries, &headers, &token];
+        let given = front.was() || priority.was() || unique.was();
+        if !given && optional.iter().all(|option| option.is_none()) {
             return slf.get().push_plain(slf.py(), body);
         }
         let options = [
@@ -84,11 +106,11 @@ impl Plain {
             ("at", at),
             ("ttl", ttl),
             ("retries", retries),
-            ("front", front),
-            ("priority", priority),
+            ("front", front.value()),
+            ("priority", priority.value()),
             ("headers", headers),
             ("token", token),
-            ("unique", unique),
+            ("unique", unique.value()),
         ];
         let options = keywords(slf.py(), options)?;
         slf.call_method("_push_with", (body,), Some(&options))
@@ -99,33 +121,33 @@ impl Plain {
     /// When none waits, this waits for one, at most `timeout` (seconds or a timedelta; None: for ever), and returns
     /// None when that is over.
     #[pyo3(
-        signature = (timeout = Timeout::Now, *, lease=None, consumer=None, no_ack=None, prefetch=None),
+        signature = (timeout=Given::No, *, lease=None, consumer=None, no_ack=Given::No, prefetch=Given::No),
         text_signature = "($self, timeout=0, *, lease=None, consumer=None, no_ack=False, prefetch=False)"
     )]
     fn pop<'py>(
         slf: &Bound<'py, Self>,
-        timeout: Timeout<'py>,
-        lease: Given<'py>,
-        consumer: Given<'py>,
+        timeout: Given<'py>,
+        lease: Optional<'py>,
+        consumer: Optional<'py>,
         no_ack: Given<'py>,
         prefetch: Given<'py>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let given = [&lease, &consumer, &no_ack, &prefetch];
-        let plain = given.iter().all(|option| option.is_none());
+        let given = no_ack.was() || prefetch.was();
+        let plain = !given && lease.is_none() && consumer.is_none();
         let popped = match (timeout, &slf.get().native) {
-            (Timeout::Now, Some(handle)) if plain => return Handle::pop(handle.bind(slf.py())),
-            (Timeout::Now, None) if plain => slf.get().handle.bind(slf.py()).call_method0("pop")?,
-            (Timeout::Given(timeout), _) if plain => slf.call_method1("_pop_within", (timeout,))?,
+            (Given::No, Some(handle)) if plain => return Handle::pop(handle.bind(slf.py())),
+            (Given::No, None) if plain => slf.get().handle.bind(slf.py()).call_method0("pop")?,
+            (Given::Value(timeout), _) if plain => slf.call_method1("_pop_within", (timeout,))?,
             (timeout, _) => {
                 let timeout = match timeout {
-                    Timeout::Now => 0_u8.into_pyobject(slf.py())?.into_any(),
-                    Timeout::Given(timeout) => timeout,
+                    Given::No => 0_u8.into_pyobject(slf.py())?.into_any(),
+                    Given::Value(timeout) => timeout,
                 };
                 let options = [
                     ("lease", lease),
                     ("consumer", consumer),
-                    ("no_ack", no_ack),
-                    ("prefetch", prefetch),
+                    ("no_ack", no_ack.value()),
+                    ("prefetch", prefetch.value()),
                 ];
                 let options = keywords(slf.py(), options)?;
                 slf.call_method("_pop_with", (timeout,), Some(&options))?
@@ -148,14 +170,11 @@ impl Plain {
     }
 }
 
-/// An option that may be left out.
-type Given<'py> = Option<Bound<'py, PyAny>>;
-
 /// Those that were given.
 #[cold]
 fn keywords<'py, const N: usize>(
     py: Python<'py>,
-    options: [(&str, Given<'py>); N],
+    options: [(&str, Optional<'py>); N],
 ) -> PyResult<Bound<'py, PyDict>> {
     let keywords = PyDict::new(py);
     for (name, value) in options {
