@@ -134,7 +134,7 @@ class Side:
             given.priority,
             given.token,
             given.headers,
-            message.consumer if state == "delivered" else None,
+            message.consumer if state in {"delivered", "dead"} else None,
         )
 
     def letter(self, message: Message) -> Letter:

@@ -33,7 +33,7 @@ class Row(NamedTuple):
     token: bytes | None
     headers: Headers
     consumer: str | None
-    """Of a delivered one. Who held a dead letter is told among the dead letters."""
+    """Who holds it, or held it last where it is dead; nobody where it waits."""
 
 
 class Letter(NamedTuple):
@@ -280,7 +280,7 @@ def _row(row: list[Any]) -> Row:
         meta[b"priority"],
         meta[b"token"],
         tuple(zip(headers[::2], headers[1::2], strict=True)),
-        consumer.decode() if consumer is not None and state == "delivered" else None,
+        consumer and consumer.decode(),
     )
 
 
@@ -295,7 +295,7 @@ def _described(message: reliableq.Message) -> Row:
         message.priority,
         message.token,
         message.headers.raw,
-        message.consumer if message.state == "delivered" else None,
+        message.consumer,
     )
 
 
