@@ -374,7 +374,10 @@ class Queue(Plain):
         return True
 
     def info(self) -> Info | None:
-        """The queue in numbers; None when it holds no message, not even a dead one."""
+        """The queue in numbers; None where there is none.
+
+        One without messages is there as long as it has settings, is paused, or remembers tokens or producers.
+        """
         return protocol.read_info(self._handle.call(protocol.info(self.name)))
 
     def status(self) -> Status:

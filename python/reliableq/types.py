@@ -50,11 +50,16 @@ class Info(TypedDict):
     memory: int
     """Bytes allocated."""
     first_id: str
-    """ID of the oldest message held."""
+    """ID of the oldest message, dead ones included; "0-0" without any."""
     last_id: str
-    """The last ID made."""
+    """The last ID made; new ones are above it."""
     age: int
-    """Milliseconds since the oldest message held was pushed."""
+    """Milliseconds since the oldest message was pushed; 0 without any."""
+
+
+def holds_messages(info: Info | None) -> bool:
+    """Whether a queue has any, dead ones included. One is kept without for its settings, or for what it remembers."""
+    return info is not None and bool(info["waiting"] + info["delivered"] + info["scheduled"] + info["dead_letters"])
 
 
 class Settings(TypedDict):

@@ -49,6 +49,23 @@ def test_json_has_the_numbers(program: Program, rq: reliableq.Connection) -> Non
     assert empty == {"queue": "other", "total": 0, "processing": 0, "consumers": 0, "waiting": 0, "delivered": 0}
 
 
+def test_a_queue_without_messages_that_is_kept(program: Program, rq: reliableq.Connection) -> None:
+    rq.queue("a").pause("all")
+    rq.queue("b", maxlen=5)
+    ended = program("status")
+    assert (ended.code, ended.lines) == (
+        1,
+        [
+            "a  total: 0  processing: 0  consumers: 0  paused: all",
+            "b  total: 0  processing: 0  consumers: 0  paused: none",
+        ],
+    )
+    (described,) = program("status", "a", "--json").json
+    assert (described["paused"], described["sent"], described["first_id"]) == ("all", 0, "0-0")
+    table = program("top", "--once", "a").lines[1]
+    assert table.startswith("a (all paused)") and table.endswith(" -")
+
+
 def test_who_waits_is_counted(program: Program, client: Client, rq: reliableq.Connection) -> None:
     client.call("RQ.REGISTER", "q")
     assert program("status").lines == ["q  total: 0  processing: 0  consumers: 1"]

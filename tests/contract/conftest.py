@@ -45,6 +45,13 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
+def remembers(request: pytest.FixtureRequest) -> bool:
+    """Whether a queue of this place remembers each push for a while, and so is there without messages."""
+    place: str = request.node.callspec.params["url"]
+    return place in {"file client", "RESP2", "RESP3"}
+
+
+@pytest.fixture
 def connect(url: str) -> Iterator[Callable[[], reliableq.Connection]]:
     """Makes connections to the same place."""
     made: list[reliableq.Connection] = []

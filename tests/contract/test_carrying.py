@@ -8,6 +8,8 @@ import pytest
 import reliableq
 from reliableq import Connection, Exists, InvalidDump, InvalidType, Queue
 
+from tests.support.empty import is_empty
+
 
 def fill(queue: Queue) -> None:
     """Messages of every kind, and counters that are not 0."""
@@ -45,7 +47,7 @@ def test_a_restored_queue_lives_on(rq: Connection, queue: Queue) -> None:
     new = copy.push(b"new")
     assert copy.range(f"({last}")[0].id == new
     assert len(copy.ack(copy.recover(elapsed=0) + copy.pop_many(99))) == 6
-    assert copy.info() is None and len(queue) == 5
+    assert is_empty(copy) and len(queue) == 5
 
 
 def test_a_queue_goes_to_memory_and_back(rq: Connection, queue: Queue) -> None:

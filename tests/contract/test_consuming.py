@@ -9,6 +9,7 @@ from reliableq import PLAIN, Connection, InvalidArgument, InvalidType, Queue
 from reliableq.consuming import Consumption
 
 from tests.contract.conftest import Start
+from tests.support.empty import is_empty
 from tests.support.wait import DEADLINE, wait_until
 
 IDLE = 0.01
@@ -31,7 +32,7 @@ def test_asking_for_the_next_acknowledges(queue: Queue) -> None:
         seen.append(message.body)
         assert len(queue) == 4 - len(seen)
     assert seen == [b"a", b"b", b"c"]
-    assert queue.info() is None
+    assert is_empty(queue)
 
 
 def test_it_ends_when_nothing_came(queue: Queue) -> None:
@@ -198,7 +199,7 @@ def test_several_consumers_share_the_work(queue: Queue, start: Start) -> None:
     for working in [start(work, f"c{number}") for number in range(4)]:
         working.result(DEADLINE)
     assert len(seen) == len(set(seen)) == 200
-    assert queue.info() is None
+    assert is_empty(queue)
 
 
 @pytest.mark.parametrize(

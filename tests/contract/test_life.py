@@ -1,11 +1,13 @@
 """The life of a message: push, pop, ack, recover."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
 from reliableq import Connection, Message, Queue
+
+from tests.support.empty import is_empty
 
 
 def bodies(messages: list[Message]) -> list[bytes]:
@@ -166,13 +168,46 @@ def test_len_and_info_count(queue: Queue) -> None:
     }
 
 
-def test_a_queue_that_holds_nothing_is_none(queue: Queue) -> None:
+def test_a_queue_that_holds_nothing_is_none(queue: Queue, remembers: bool) -> None:
+    """Where pushes are numbered, one that was drained is remembered for a while."""
     assert len(queue) == 0 and queue.info() is None
     queue.push(b"a")
     queue.ack(queue.pop_many(1))
-    assert len(queue) == 0 and queue.info() is None
+    assert len(queue) == 0 and (queue.info() is not None) == remembers
     queue.push(b"b")
     assert len(queue) == 1 and queue.info() is not None
+
+
+def drain(queue: Queue) -> None:
+    queue.push(b"a", token="t")
+    queue.ack(queue.pop_many(1))
+
+
+KEPT: dict[str, Callable[[Queue], object]] = {
+    "settings": lambda queue: queue.setup(maxlen=5),
+    "pause": lambda queue: queue.pause("push"),
+    "token": drain,
+}
+"""What keeps a queue without messages."""
+
+
+@pytest.mark.parametrize("reason", KEPT)
+def test_a_queue_without_messages_that_is_kept_has_numbers(rq: Connection, queue: Queue, reason: str) -> None:
+    KEPT[reason](queue)
+    info = queue.info()
+    assert info is not None and queue.setup() is not None
+    assert (info["first_id"], info["age"], info["bytes"], len(queue)) == ("0-0", 0, 0, 0)
+    assert {info[name] for name in ("waiting", "delivered", "scheduled", "dead_letters", "consumers")} == {0}
+    assert info["paused"] == ("push" if reason == "pause" else "none")
+    assert info["sent"] == info["deleted"] == (1 if reason == "token" else 0)
+    assert rq.names() == [] and queue.dump() is None and queue.status().total == 0
+
+
+def test_the_oldest_message_may_be_a_dead_one(queue: Queue) -> None:
+    ids = queue.push_many([b"a", b"b"])
+    queue.nack(queue.pop_many(1), dead=True)
+    info = queue.info()
+    assert info is not None and (info["first_id"], info["last_id"], info["bytes"]) == (ids[0], ids[1], 1)
 
 
 def test_a_queue_is_true_whatever_it_holds(queue: Queue) -> None:
@@ -186,7 +221,7 @@ def test_an_id_is_never_given_twice(rq: Connection) -> None:
         queue = rq.queue(f"q{number % 2}")
         ids.append(queue.push(b"a"))
         queue.ack(queue.pop_many(1))
-        assert queue.info() is None
+        assert is_empty(queue)
     for own in (ids[::2], ids[1::2]):
         assert all(order(first) < order(second) for first, second in pairwise(own))
 

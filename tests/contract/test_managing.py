@@ -6,6 +6,7 @@ import pytest
 import reliableq
 from reliableq import Capped, Connection, InvalidArgument, Message, NotHeld, Paused, Queue
 
+from tests.support.empty import is_empty
 from tests.support.wait import wait_until
 
 HOUR = 3600
@@ -55,7 +56,7 @@ def test_delete_of_one_tells_whether_it_was_there(queue: Queue) -> None:
     assert queue.delete(message) is queue.delete(message.id) is False
     assert message.ack() is False
     assert queue.delete(queue.inspect()[0]) is True
-    assert queue.info() is None
+    assert is_empty(queue)
 
 
 # Redrive.
@@ -96,7 +97,7 @@ def test_dead_letters_are_bounded(rq: Connection) -> None:
     assert [letter.id for letter in queue.dead()] == ids[1:]
     assert numbers(queue, "dead", "dead_letters", "expired") == [3, 2, 1]
     queue.setup(deadttl=0.02)
-    wait_until("they are gone", lambda: queue.info() is None)
+    wait_until("they are gone", lambda: is_empty(queue))
 
 
 # Flush.
@@ -108,7 +109,7 @@ def test_flush_removes_all(queue: Queue) -> None:
     assert queue.flush() == 4
     assert queue.flush() == len(queue) == 0
     assert held.ack() is False and queue.recover(elapsed=0) == [] and queue.redrive() == []
-    assert queue.info() is None
+    assert is_empty(queue)
 
 
 def test_flush_of_the_dead_leaves_the_others(queue: Queue) -> None:
@@ -244,7 +245,7 @@ def test_forward_acknowledges_and_pushes(rq: Connection, queue: Queue) -> None:
     assert [(message.id, message.body) for message in to.inspect()] == list(
         zip(ids, [b"x", b"y", b"z", b""], strict=True)
     )
-    assert queue.info() is None
+    assert is_empty(queue)
     assert numbers(to, "sent") == [4]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from reliableq import PLAIN, Connection, Message, Queue
 
+from tests.support.empty import is_empty
 from tests.support.wait import DEADLINE, wait_until
 
 HOUR = 3600
@@ -53,7 +54,7 @@ def test_a_message_comes_back_when_its_lease_ends(queue: Queue) -> None:
     assert (late.ack(), late.nack(), late.extend(5)) == (False, False, False)
     info = queue.info()
     assert info is not None and (info["returned"], info["returned_lease"], info["delivered"]) == (1, 1, 1)
-    assert again.ack() is True and queue.info() is None
+    assert again.ack() is True and is_empty(queue)
 
 
 def test_what_comes_back_is_before_the_others(queue: Queue) -> None:
@@ -139,7 +140,7 @@ def test_without_acks_a_message_comes_at_most_once(queue: Queue) -> None:
     info = queue.info()
     assert info is not None and (info["received"], info["deleted"]) == (2, 2)
     popped(queue, no_ack=True)
-    assert queue.info() is None
+    assert is_empty(queue)
 
 
 def test_a_pop_may_stop_at_so_many_bytes(queue: Queue) -> None:

@@ -163,7 +163,7 @@ def test_setup_changes_what_it_is_given(queue: Queue) -> None:
 
 def test_setup_makes_a_queue_that_stays(rq: Connection, queue: Queue) -> None:
     assert queue.setup(lease=9) == NONE | {"lease": 9.0, "deliveries": 3}
-    assert queue.info() is None and rq.names() == [] and queue.dump() is None
+    assert queue.info() is not None and rq.names() == [] and queue.dump() is None
     queue.push(b"a")
     queue.flush()
     assert settings(queue)["lease"] == 9.0

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from reliableq import Connection, Message, Queue
 
+from tests.support.empty import is_empty
 from tests.support.wait import DEADLINE
 
 HOUR = 3600
@@ -250,4 +251,4 @@ def test_many_are_settled_at_a_time(queue: Queue) -> None:
     assert len(queue.nack(claimed, dead=True)) == 2500
     assert len(queue.redrive([message.id for message in claimed])) == 2500
     assert len(queue.delete(claimed)) == 2500
-    assert queue.info() is None
+    assert is_empty(queue)

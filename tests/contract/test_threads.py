@@ -10,6 +10,7 @@ import pytest
 from reliableq import PLAIN, Closed, Connection, Message, Queue
 
 from tests.contract.conftest import Start
+from tests.support.empty import is_empty
 
 LIMIT = 30
 """Seconds after which a thread that should have ended fails its test."""
@@ -106,7 +107,7 @@ def test_nothing_is_lost_and_nothing_comes_twice(queue: Queue, start: Start, siz
     finished.set()
     done = [id for ids in consuming for id in _ids(ids)]
     assert sorted(done) == sorted(pushed)
-    assert queue.info() is None
+    assert is_empty(queue)
 
 
 def _ids(future: "Future[object]") -> list[str]:
@@ -130,7 +131,7 @@ def test_recovering_consumers_acknowledge_each_message_once(rq: Connection, star
 
     done = [id for each in [start(consume) for _ in range(6)] for id in _ids(each)]
     assert sorted(done) == sorted(ids)
-    assert queue.info() is None
+    assert is_empty(queue)
 
 
 def test_objects_that_use_the_queue_when_they_die(queue: Queue) -> None:

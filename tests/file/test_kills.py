@@ -17,6 +17,7 @@ import reliableq
 
 from tests.file.workers import PARENT, Line, lines
 from tests.support.effort import EFFORT, effort
+from tests.support.empty import is_empty
 from tests.support.process import Process, owner_of, process
 from tests.support.wait import wait_until
 
@@ -96,7 +97,7 @@ def test_nothing_is_lost_and_nothing_comes_twice(workers: Workers) -> None:
         left = queue.recover(1 << 30, elapsed=0) + queue.pop_many(1 << 30)
         check(written, left)
         queue.ack(left)
-        assert queue.info() is None
+        assert is_empty(queue)
 
 
 def check(written: list[Line], left: list[reliableq.Message]) -> None:

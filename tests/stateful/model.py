@@ -94,7 +94,7 @@ class Memory(Enum):
     PRODUCERS = auto()
     """Those that were named, by the steps that do."""
     PUSHES = auto()
-    """Each push, since each has a producer. A queue without messages is not told of, though."""
+    """Each push, since each has a producer."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Model:
 
     def counters(self, memory: Memory) -> dict[str, int | str] | None:
         """What a place tells of the queue."""
-        if not self.held and not (memory is Memory.PRODUCERS and self._is_remembered(memory)):
+        if not self.held and not self._is_remembered(memory):
             return None
         counted = self._of(memory)
         counted.subtract(self._forgotten[memory])

@@ -29,7 +29,7 @@ from reliableq.errors import (
 )
 from reliableq.presets import DEFAULT
 from reliableq.protocol import Command
-from reliableq.types import Body
+from reliableq.types import Body, holds_messages
 
 try:
     import redis
@@ -123,7 +123,7 @@ class RedisQueue:
 
     def dump(self) -> bytes | None:
         """The whole queue, in the form that all servers take; None when it holds nothing, not even a dead letter."""
-        if protocol.read_info(self.call(protocol.info(self.name))) is None:
+        if not holds_messages(protocol.read_info(self.call(protocol.info(self.name)))):
             return None
         reply: bytes | None = self.call(protocol.dump(self.name))
         return None if reply is None else portable(reply)

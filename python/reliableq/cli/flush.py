@@ -6,6 +6,7 @@ from reliableq import Connection
 from reliableq.cli import exits, show
 from reliableq.cli.confirm import confirmed, yes
 from reliableq.cli.place import connected
+from reliableq.types import holds_messages
 
 
 @click.command(short_help="Remove all messages.")
@@ -23,7 +24,7 @@ def flush(rq: Connection, queue: str, yes: bool, as_json: bool) -> int:
     target = rq.queue(queue)
     info = target.info()
     removed = 0
-    if info is not None:
+    if info is not None and holds_messages(info):
         there = info["waiting"] + info["scheduled"] + info["delivered"] + info["dead_letters"]
         held = f", {info['delivered']:,} of them delivered" if info["delivered"] else ""
         if confirmed(f"Remove {show.counted(there, 'message')} of {queue}{held}?", yes):

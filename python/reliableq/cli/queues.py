@@ -7,13 +7,13 @@ from reliableq import Connection, Info, Status
 
 
 class Row(NamedTuple):
-    """A queue, and its numbers where it holds something."""
+    """A name, and the numbers of the queue where there is one."""
 
     status: Status
     info: Info | None
 
     def number(self, field: str) -> int:
-        """A number of its info; 0 where it holds nothing."""
+        """A number of its info; 0 where there is no queue."""
         return 0 if self.info is None else int(dict(self.info)[field])  # type: ignore[call-overload]
 
     @property

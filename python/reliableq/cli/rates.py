@@ -26,8 +26,8 @@ class Meter:
     def measure(self, rows: Sequence[Row], now: float) -> list[Rates | None]:
         """The rates of each since it was last looked at; None when this is the first look.
 
-        A queue that is empty tells no counters: what it did meanwhile is told when it holds something again. Where they
-        began anew, they count from 0.
+        A queue that ended tells no counters: what it did meanwhile is told when there is one again. Where they began
+        anew, they count from 0.
         """
         found = [self._rates(row, now) for row in rows]
         if self._began is None:

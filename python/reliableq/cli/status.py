@@ -6,6 +6,7 @@ from reliableq import Connection
 from reliableq.cli import exits, queues, show
 from reliableq.cli.place import connected
 from reliableq.cli.queues import Row
+from reliableq.types import holds_messages
 
 
 @click.command(short_help="Show queues, a line each.")
@@ -13,13 +14,14 @@ from reliableq.cli.queues import Row
 @show.as_json
 @connected
 def status(rq: Connection, names: tuple[str, ...], as_json: bool) -> int:
-    """Show queues, a line each: those named, or all that hold messages or are waited for. It changes nothing.
+    """Show queues, a line each: those named, or all that hold messages, have settings, are paused, or are waited for.
+    It changes nothing.
 
     Total are the messages held, processing those of them that are delivered, and consumers those who wait, are
     registered, or hold something. Scheduled and dead ones, and what is paused, are told where there are any.
 
     --json prints an array with an object for each queue: `queue`, `total`, `processing`, `consumers`, and the fields of
-    Queue.info(); only `waiting` and `delivered`, both 0, of these for one that holds nothing.
+    Queue.info(); only `waiting` and `delivered`, both 0, of these where there is no queue.
 
     Exit code 1 when none of them holds a message.
     """
@@ -30,7 +32,7 @@ def status(rq: Connection, names: tuple[str, ...], as_json: bool) -> int:
         show.aligned(_lines(found))
     else:
         exits.tell("no queue holds a message")
-    return exits.DONE if any(row.info for row in found) else exits.NOTHING
+    return exits.DONE if any(holds_messages(row.info) for row in found) else exits.NOTHING
 
 
 def _lines(found: list[Row]) -> list[list[str]]:

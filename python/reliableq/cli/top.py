@@ -12,6 +12,7 @@ from reliableq.cli.place import connected
 from reliableq.cli.queues import Row
 from reliableq.cli.rates import Meter, Rates
 from reliableq.cli.values import Duration
+from reliableq.types import holds_messages
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,7 +37,7 @@ class Line(NamedTuple):
         row, paused = self.row, f" ({self.row.paused} paused)" if self.row.paused else ""
         held = [row.number(field) for field in ("waiting", "delivered", "scheduled", "dead_letters")]
         rates = ["-"] * 3 if self.rates is None else map(_rate, self.rates)
-        oldest = show.span(row.number("age") / 1000) if row.status.total else "-"
+        oldest = show.span(row.number("age") / 1000) if holds_messages(row.info) else "-"
         numbers = (f"{number:,}" for number in (*held, row.status.consumers))
         return [show.word(row.status.name) + paused, *numbers, *rates, oldest]
 
@@ -53,10 +54,10 @@ class Line(NamedTuple):
 @show.as_json
 @connected
 def top(rq: Connection, names: tuple[str, ...], interval: float, once: bool, as_json: bool) -> int:
-    """Show queues live: those named, or all that hold messages or are waited for. `q` or Ctrl-C ends it.
+    """Show queues live: those named, or all that `reliableq status` shows. `q` or Ctrl-C ends it.
 
     Rates are messages a second since the look before: pushed, delivered and acknowledged. Oldest is the age of the
-    oldest message held.
+    oldest message, dead letters included.
 
     --json prints an array for each look, each on a line: the objects of `reliableq status --json`, with sent_rate,
     received_rate and acked_rate, which are null in the first.

@@ -136,13 +136,11 @@ def _message(holder: Holder, id: bytes, body: bytes, meta: Any) -> Message:
 
 
 def read_info(reply: Any) -> Info | None:
-    """A queue's numbers. One that holds no message is none, though it may be set up, or remember its producers."""
+    """A queue's numbers; None where there is no queue."""
     if reply is None:
         return None
     fields = {name.decode().replace("-", "_"): value for name, value in _map(reply).items()}
-    values = {name: _plain(fields[name]) for name in Info.__annotations__}
-    held = ("waiting", "delivered", "scheduled", "dead_letters")
-    return cast(Info, values) if any(values[name] for name in held) else None
+    return cast(Info, {name: _plain(fields[name]) for name in Info.__annotations__})
 
 
 def read_settings(reply: Any) -> Settings | None:

@@ -11,6 +11,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from reliableq import Headers, Info, Message, Queue
 from reliableq.spark.options import Options
 from reliableq.spark.place import Place
+from reliableq.types import holds_messages
 
 TIME = pyarrow.timestamp("us", "UTC")
 
@@ -74,7 +75,7 @@ class Reader(DataSourceReader):
         with self._place.open() as rq:
             queue = rq.queue(self._options.queue)
             info = queue.info()
-            if info is None:
+            if info is None or not holds_messages(info):
                 return []
             last = info["last_id"]
             cuts = queue.split(self._options.partitions or _parts(info))

@@ -144,6 +144,8 @@ def test_flush(program: Program, queue: reliableq.Queue) -> None:
     assert program("flush", "q", "--yes", "--json").json == {"queue": "q", "removed": 3}
     ended = program("flush", "q", "--yes")
     assert (ended.code, ended.lines) == (1, ["q: removed 0 messages"])
+    queue.setup(maxlen=5)
+    assert program("flush", "q").code == 1, "nothing to ask for, though it is there"
     assert len(queue) == 0
 
 
