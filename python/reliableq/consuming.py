@@ -69,7 +69,10 @@ class Consumption:
         while not self._ended:
             if not self._ready:
                 self._fetch()
-            if self._ready and self._begin(message := self._ready.popleft()):
+                continue
+            begun = self._begin(self._ready[0])
+            message = self._ready.popleft()  # if it was not begun, it was lost before its turn came
+            if begun:
                 self._out = message
                 return message
         raise StopIteration

@@ -168,6 +168,46 @@ def test_a_fetched_message_that_was_lost_is_left_out(rq: Connection) -> None:
     assert [message.body for message in queue.inspect(pending=True)] == [b"b"]
 
 
+def test_a_fetched_message_whose_lease_ended_is_left_out_and_comes_again(queue: Queue) -> None:
+    """Work on the first takes longer than the lease of those behind it. That counts no failure."""
+    queue.push_many([b"a", b"b", b"c"])
+    seen = []
+    for message in queue.consume(idle_timeout=IDLE, count=3, lease=0.5):
+        seen.append((message.body, message.deliveries, message.failures))
+        assert message.extend(3600)
+        if message.body == b"a":
+            wait_until("the others returned", lambda: len(queue.inspect()) == 2)
+    assert seen[0] == (b"a", 1, 0) and sorted(body for body, _, _ in seen) == [b"a", b"b", b"c"]
+    assert all(deliveries > 1 and failures == 0 for _, deliveries, failures in seen[1:])
+    assert is_empty(queue)
+
+
+def test_work_longer_than_a_lease_is_done_again(queue: Queue) -> None:
+    queue.push(b"a")
+    seen = []
+    for message in queue.consume(idle_timeout=IDLE, lease=0.5):
+        seen.append((message.deliveries, message.failures))
+        if len(seen) == 1:
+            wait_until("it returned", lambda: queue.inspect())
+    assert seen == [(1, 0), (2, 1)] and is_empty(queue)
+
+
+def test_what_could_not_be_begun_returns(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those whose turn did not come: no failure is counted."""
+    queue.push_many([b"a", b"b"])
+    messages = queue.consume(idle_timeout=IDLE, count=2, lease=3600)
+    with monkeypatch.context() as patched:
+
+        def fail(*_: object) -> bool:
+            raise WorkFailed
+
+        patched.setattr(Consumption, "_begin", fail)
+        with pytest.raises(WorkFailed):
+            next(messages)
+    messages.close()
+    assert [(message.body, message.failures) for message in queue.pop_many(2)] == [(b"a", 0), (b"b", 0)]
+
+
 def test_each_that_is_fetched_gets_its_whole_lease(queue: Queue) -> None:
     queue.push_many([b"a", b"b"])
     for message in queue.consume(idle_timeout=IDLE, count=2, lease=3600):
