@@ -94,7 +94,8 @@ def read_filter(
     if consumer is not None and chosen not in {"delivered", "dead"}:
         remedy = 'give state="delivered" or "dead"'
         raise InvalidArgument(f"consumer is for delivered and dead messages, not {chosen} ones", remedy)
-    return Filter(chosen, read_time("idle", idle), read_consumer("consumer", consumer), *read_bounds(first, last))
+    least = None if idle is None else milliseconds("idle", idle)
+    return Filter(chosen, least, read_consumer("consumer", consumer), *read_bounds(first, last))
 
 
 def read_bounds(first: str | None, last: str | None) -> tuple[str, str]:

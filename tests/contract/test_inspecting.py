@@ -195,3 +195,12 @@ def test_wrong_filters(full: Queue, options: dict[str, Any], kind: type[Exceptio
     with pytest.raises(kind) as error:
         full.inspect(**options)
     assert told in str(error.value)
+
+
+def test_any_time_that_a_caller_may_wait_is_an_idle_time(queue: Queue) -> None:
+    """As for claim() and recover(): longer than a lease may be."""
+    queue.push(b"a")
+    (held,) = queue.pop_many(1)
+    ages = 9e15
+    assert queue.inspect(state="delivered", idle=ages) == queue.claim(held, "c", idle=ages) == []
+    assert queue.recover(elapsed=ages) == []
