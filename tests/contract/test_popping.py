@@ -143,6 +143,15 @@ def test_without_acks_a_message_comes_at_most_once(queue: Queue) -> None:
     assert is_empty(queue)
 
 
+def test_what_needs_no_ack_is_never_in_flight(rq: Connection) -> None:
+    queue = rq.queue("q", inflight=2)
+    queue.push_many([b"a", b"b", b"c", b"d", b"e"])
+    assert len(queue.pop_many(9, prefetch=True)) == 2 and queue.pop() is None
+    assert bodies(queue.pop_many(2, no_ack=True)) == [b"c", b"d"]
+    assert bodies(queue.claim(queue.inspect(pending=True), "c")) == [b"a", b"b"]
+    assert queue.pop(consumer="c") is None and popped(queue, consumer="c", no_ack=True).body == b"e"
+
+
 def test_a_pop_may_stop_at_so_many_bytes(queue: Queue) -> None:
     queue.push_many([b"a" * 10, b"b" * 10, b"c", b"d" * 100, b"e"])
     assert len(queue.pop_many(9, max_bytes=20)) == 2

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import reliableq
-from reliableq import Connection, Duplicate, Headers, Message, Queue
+from reliableq import Capped, Connection, Duplicate, Headers, Message, Paused, Queue
 
 from tests.support.wait import DEADLINE, wait_until
 
@@ -215,6 +215,21 @@ def test_a_token_may_have_to_be_new(queue: Queue) -> None:
     assert queue.push(b"c", token="t") == id
     queue.push(b"d", token="u", unique=True)
     assert bodies(queue.inspect()) == [b"a", b"d"]
+
+
+def test_only_what_is_answered_counts_as_a_duplicate(rq: Connection) -> None:
+    queue = rq.queue("q", maxlen=1)
+    id = queue.push(b"a", token="t")
+    assert queue.push(b"b", token="t") == id, "it needs no room"
+    with pytest.raises(Duplicate):
+        queue.push(b"b", token="t", unique=True)
+    with pytest.raises(Capped):
+        queue.push(b"b", token="u")
+    queue.pause("push")
+    with pytest.raises(Paused):
+        queue.push(b"b", token="t")
+    info = queue.info()
+    assert info is not None and (info["sent"], info["duplicates"]) == (1, 1)
 
 
 def test_a_token_is_forgotten_with_its_message_where_there_is_no_window(rq: Connection) -> None:

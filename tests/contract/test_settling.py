@@ -131,6 +131,16 @@ def test_a_nack_may_bury_at_once(queue: Queue) -> None:
     ]
 
 
+def test_a_silent_burial_counts_no_failure(queue: Queue) -> None:
+    queue.push_many([b"a", b"b"])
+    assert popped(queue).nack(dead=True, silent=True, reason="given up")
+    assert popped(queue, prefetch=True).nack(dead=True)
+    told = [(letter.body, letter.deliveries, letter.failures, letter.reason) for letter in queue.dead()]
+    assert told == [(b"a", 1, 0, "given up"), (b"b", 1, 0, "nack")]
+    info = queue.info()
+    assert info is not None and (info["dead"], info["returned_nack"], len(queue)) == (2, 2, 0)
+
+
 @pytest.mark.parametrize(("failures", "hours"), [(1, 1), (2, 2), (3, 3), (4, 3)])
 def test_the_back_off_grows(rq: Connection, failures: int, hours: int) -> None:
     queue = rq.queue("q", backoff=(HOUR, 2, timedelta(hours=3)), deliveries=0)
