@@ -66,6 +66,10 @@ def test_without_a_command_it_shows_its_help_and_ends_with_2(words: str, capsys:
         ["--url", "redis://localhost", "recover", "q", "--elapsed", "forever"],
         ["--url", "redis://localhost", "ack", "q", "no-id"],
         ["--url", "redis://localhost", "pop", "q", "--raw", "--json"],
+        ["--url", "redis://localhost", "pop", "q", "--raw", "--receipt"],
+        ["--url", "redis://localhost", "pop", "q", "--count", "9223372036854775808"],
+        ["--url", "redis://localhost", "push", "q", "a", "--retries", "4294967296"],
+        ["--url", "redis://localhost", "inspect", "q", "--start", "x"],
         ["--url", "redis://localhost", "push", "q", "a", "--whole"],
         ["--url", "redis://localhost", "push", "q", "a", "--delay", "5 weeks"],
         ["--url", "redis://localhost", "push", "q", "a", "--delay", "1", "--at", "2030-01-01"],
@@ -120,12 +124,20 @@ def test_wrong_usage_is_one_line_and_ends_with_2(arguments: list[str]) -> None:
         "push q a --ttl 0",
         "pop q --consumer=",
         "setup q --backoff 1,0,3",
+        "setup q --deliveries 1.5",
+        "inspect q --first x",
+        "inspect q --start x",
     ],
 )
 def test_a_complaint_has_no_words_of_python(words: str) -> None:
     complaint = ANYWHERE("--url", "redis://localhost", *words.split()).complaint
     assert "expected " in complaint
     assert not {"timedelta", "None", "()", "Message"} & {*complaint.split()} and "()" not in complaint
+
+
+def test_a_url_that_names_nothing_is_told_what_this_program_takes() -> None:
+    complaint = ANYWHERE("--url", "jobs.rq", "status").complaint
+    assert '"file:path"' in complaint and '"redis://host"' in complaint and "memory:" not in complaint
 
 
 def test_the_complaint_names_the_help_of_its_command() -> None:

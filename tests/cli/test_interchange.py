@@ -50,6 +50,8 @@ def test_json(program: Program, filled: reliableq.Queue, tmp_path: Path) -> None
 def test_nothing_to_dump_ends_with_1_and_makes_no_file(program: Program, tmp_path: Path) -> None:
     ended = program("dump", "other", "other.dump")
     assert (ended.code, ended.output) == (1, b"") and "holds nothing" in ended.complaint
+    ended = program("dump", "q", "--json")
+    assert (ended.code, ended.json, ended.error) == (1, None, "")
     assert not (tmp_path / "other.dump").exists()
 
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import click
 import pytest
-from reliableq.cli.values import DURATION, POSITIVE, TIMEOUT, Backoff, Header, Moment, shortest
+from reliableq.cli.values import DURATION, POSITIVE, TIMEOUT, Backoff, Header, Moment, Number, shortest
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,16 @@ def test_moments(text: str, seconds: float) -> None:
 def test_what_is_no_moment(text: str) -> None:
     with pytest.raises(click.BadParameter):
         Moment().convert(text, None, None)
+
+
+def test_numbers() -> None:
+    assert [Number().convert(text, None, None) for text in ("0", "007", "+5")] == [0, 7, 5]
+    assert Number(-5).convert("-5", None, None) == -5
+    for text in ("", "x", "1.5", "-1", "1e3", "9223372036854775808", "1_0", "\u0661", "9" * 5000):
+        with pytest.raises(click.BadParameter, match="expected a whole number from 0 to 9223372036854775807, not"):
+            Number().convert(text, None, None)
+    with pytest.raises(click.BadParameter, match="from 1 to 5, not '6'"):
+        Number(1, 5).convert("6", None, None)
 
 
 def test_headers() -> None:

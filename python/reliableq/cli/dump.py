@@ -24,14 +24,14 @@ def dump(rq: Connection, queue: str, file: str, as_json: bool) -> int:
 
     --json prints {"queue", "file", "bytes"}, or without a FILE {"queue", "dump_base64"}.
 
-    Exit code 1 when the queue holds nothing; then no file is written.
+    Exit code 1 when the queue holds nothing; then no file is written, and --json prints null.
     """
     if file == "-" and not as_json and show.at_terminal():
         raise click.UsageError("a dump is bytes, not text for a terminal: name a FILE, or redirect the output")
     with progress.working(f"dumping {queue}"):
         data = rq.queue(queue).dump()
     if data is None:
-        exits.tell(f"queue {queue} holds nothing")
+        show.document(None) if as_json else exits.tell(f"queue {queue} holds nothing")
         return exits.NOTHING
     if file != "-":
         _replace(Path(file), data)

@@ -51,6 +51,8 @@ WORDS = (
     ('resume("push")', "`reliableq resume QUEUE push`"),
     ("without unique=True, push() returns", "without --unique, push prints"),
     ("recover()", "`reliableq recover`"),
+    ('"memory:" for queues of this connection alone, "memory:name" for queues shared in this process, ', ""),
+    (", or None for the end of the queue", ""),
     ("setup()", "`reliableq setup QUEUE`"),
 )
 """What remedies say to programs, and what they say here."""

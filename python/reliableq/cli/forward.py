@@ -9,6 +9,7 @@ import click
 from reliableq import Connection
 from reliableq.cli import lines, show
 from reliableq.cli.place import connected
+from reliableq.errors import NotHeld
 
 
 @click.command(short_help="Acknowledge messages and push others, as one step.")
@@ -29,7 +30,7 @@ def forward(
 
     Without a BODY, each line of standard input is a message, as for `reliableq push`.
 
-    --json prints an array of IDs.
+    --json prints an array of IDs, which has none when nothing was done.
 
     Exit code 1 when one of the messages is not held any more; then nothing was changed.
     """
@@ -38,7 +39,12 @@ def forward(
     elements = _elements(bodies, whole)
     if not elements:
         raise click.UsageError("there is no message to push; to be done with the others, use `reliableq ack`")
-    made = rq.queue(queue).forward(ids, to, elements)
+    try:
+        made = rq.queue(queue).forward(ids, to, elements)
+    except NotHeld:
+        if as_json:
+            show.document([])
+        raise
     if as_json:
         show.document(made)
     else:

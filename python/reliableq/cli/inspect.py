@@ -3,13 +3,18 @@
 import click
 
 from reliableq import Connection
+from reliableq.arguments import LARGEST
 from reliableq.cli import exits, messages
 from reliableq.cli.place import connected
-from reliableq.cli.values import COUNT, ELAPSED
+from reliableq.cli.values import COUNT, ELAPSED, Number
 from reliableq.options import STATES
 
 start = click.option(
-    "--start", type=int, default=0, show_default=True, help="From this position on; negative: from the end."
+    "--start",
+    type=Number(-LARGEST),
+    default=0,
+    show_default=True,
+    help="From this position on; negative: from the end.",
 )
 count = click.option("--count", "-n", type=COUNT, default=10, show_default=True, help="Show up to so many messages.")
 

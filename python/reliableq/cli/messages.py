@@ -30,6 +30,8 @@ def shown(run: Run) -> Run:
     def with_form(*, raw: bool, as_json: bool, receipts: bool = False, **arguments: object) -> int | None:
         if raw and as_json:  # before any message is taken
             raise click.UsageError("--raw and --json exclude each other")
+        if raw and receipts:
+            raise click.UsageError("--raw prints bodies alone, without --receipt")
         return run(form=Form(raw, as_json, receipts), **arguments)
 
     return raw(show.as_json(with_form))

@@ -9,9 +9,10 @@ from typing import TypedDict, Unpack
 import click
 
 from reliableq import Connection
+from reliableq.arguments import MOST_TRIES
 from reliableq.cli import exits, lines, progress, show
 from reliableq.cli.place import connected_or_made
-from reliableq.cli.values import DURATION, POSITIVE, Header, Moment
+from reliableq.cli.values import DURATION, POSITIVE, Header, Moment, Number
 from reliableq.options import HIGHEST_PRIORITY
 
 
@@ -34,10 +35,10 @@ class Options(TypedDict):
 @click.option("--delay", type=DURATION, help="Not to be delivered before so long from now.")
 @click.option("--at", type=Moment(), help="Not to be delivered before then: ISO 8601, or Unix seconds.")
 @click.option("--ttl", type=POSITIVE, help="To be dropped when it waited so long for its first delivery.")
-@click.option("--retries", type=click.IntRange(min=0), help="Tries after the first.  [default: as the queue says]")
+@click.option("--retries", type=Number(0, MOST_TRIES), help="Tries after the first.  [default: as the queue says]")
 @click.option(
-    "--priority", type=click.IntRange(0, HIGHEST_PRIORITY), default=0, show_default=True,
-    help="Higher ones are delivered first.",
+    "--priority", type=Number(0, HIGHEST_PRIORITY), default=0, show_default=True,
+    help="0 to 255; higher ones are delivered first.",
 )  # fmt: skip
 @click.option("--front", is_flag=True, help="First of all that were never delivered.")
 @click.option("--header", "headers", type=Header(), multiple=True, help="Travels with the message; again for more.")

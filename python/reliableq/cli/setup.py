@@ -6,12 +6,13 @@ from typing import Any, NamedTuple, Unpack
 import click
 
 from reliableq import Connection, Settings
+from reliableq.arguments import MOST_TRIES
 from reliableq.cli import exits, show
 from reliableq.cli.place import Run, connected_or_made_if
-from reliableq.cli.values import DURATION, Backoff, Duration, shortest
+from reliableq.cli.values import DURATION, Backoff, Duration, Number, shortest
 from reliableq.settings import Given
 
-NUMBER = click.IntRange(min=0)
+NUMBER = Number()
 
 
 class Setting(NamedTuple):
@@ -23,11 +24,11 @@ class Setting(NamedTuple):
 
 SETTINGS = {
     "lease": Setting(DURATION, "A delivered message returns after so long; 0: never."),
-    "deliveries": Setting(NUMBER, "The failed delivery that is the last; 0: no limit."),
+    "deliveries": Setting(Number(0, MOST_TRIES), "The failed delivery that is the last; 0: no limit."),
     "backoff": Setting(
         Backoff(), "A message waits so long after a failure; times factor for each further one, up to max."
     ),
-    "jitter": Setting(click.IntRange(0, 100), "Percent of the back-off, up to which a part of it is left out."),
+    "jitter": Setting(Number(0, 100), "Percent of the back-off, up to which a part of it is left out."),
     "maxlen": Setting(NUMBER, "Most messages; 0: no limit."),
     "maxbytes": Setting(NUMBER, "Most bytes of bodies and headers; 0: no limit."),
     "overflow": Setting(click.Choice(("reject", "drop")), "Beyond these, refuse a push, or drop what waits longest."),

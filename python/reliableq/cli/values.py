@@ -2,18 +2,38 @@
 
 import math
 import os
+import re
 from datetime import datetime
 
 import click
 
-from reliableq.arguments import LONGEST_TERM, LONGEST_TIME
+from reliableq.arguments import LARGEST, LONGEST_TERM, LONGEST_TIME
 
 FOREVER = "forever"
 
 UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 """Seconds of each."""
 
-COUNT = click.IntRange(min=1)
+
+class Number(click.ParamType[int]):
+    """A whole number within bounds."""
+
+    name = "number"
+
+    def __init__(self, least: int = 0, most: int = LARGEST) -> None:
+        self._least = least
+        self._most = most
+
+    def convert(self, value: object, parameter: click.Parameter | None, context: click.Context | None) -> int:
+        text = str(value)
+        number = int(text) if re.fullmatch("[+-]?[0-9]{1,30}", text) else None
+        if number is None or not self._least <= number <= self._most:
+            expected = f"expected a whole number from {self._least} to {self._most}"
+            self.fail(f"{expected}, not {text!r}", parameter, context)
+        return number
+
+
+COUNT = Number(1)
 
 
 class Duration(click.ParamType[float | None]):

@@ -73,6 +73,8 @@ def test_forward(program: Program, rq: reliableq.Connection, queue: reliableq.Qu
     assert len(queue) == 0
     ended = program("forward", "q", "next", "--id", id, stdin=b"three\n")
     assert (ended.code, ended.output) == (1, b"") and ended.complaint
+    ended = program("forward", "q", "next", "--id", id, "three", "--json")
+    assert (ended.code, ended.json) == (1, []) and ended.complaint
     assert len(rq.queue("next")) == 2
 
 
