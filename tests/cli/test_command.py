@@ -68,7 +68,7 @@ def test_without_a_command_it_shows_its_help_and_ends_with_2(words: str, capsys:
         ["--url", "redis://localhost", "pop", "q", "--raw", "--json"],
         ["--url", "redis://localhost", "pop", "q", "--raw", "--receipt"],
         ["--url", "redis://localhost", "pop", "q", "--count", "9223372036854775808"],
-        ["--url", "redis://localhost", "push", "q", "a", "--retries", "4294967296"],
+        ["--url", "redis://localhost", "push", "q", "a", "--retries", "65536"],
         ["--url", "redis://localhost", "inspect", "q", "--start", "x"],
         ["--url", "redis://localhost", "push", "q", "a", "--whole"],
         ["--url", "redis://localhost", "push", "q", "a", "--delay", "5 weeks"],
