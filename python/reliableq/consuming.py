@@ -2,6 +2,7 @@
 
 import os
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -32,6 +33,10 @@ class Source(Protocol):
         """Returns messages."""
 
 
+Turn = Callable[[Message, Message, float], bool]
+"""Lets go of a message, and begins with another for so many seconds; tells whether that one was still held."""
+
+
 class Consumption:
     """Messages of a queue, in a `for` loop, best within `with`. Made by Queue.consume().
 
@@ -42,6 +47,7 @@ class Consumption:
     def __init__(
         self,
         source: Source,
+        turn: Turn,
         idle_timeout: Duration | None,
         consumer: str | None,
         lease: Duration | None,
@@ -49,6 +55,7 @@ class Consumption:
         delay: Duration | None,
     ) -> None:
         self._source = source
+        self._turn = turn
         self._idle_timeout = idle_timeout
         self._consumer = consumer
         self._lease = lease
@@ -64,14 +71,16 @@ class Consumption:
 
     def __next__(self) -> Message:
         """The next message, when the one before is acknowledged. Ends when none came within the idle time-out."""
-        if (done := self._settle()) is not None:
-            done.ack()
+        done = self._settle()
         while not self._ended:
             if not self._ready:
+                if done is not None:
+                    done.ack()
+                done = None
                 self._fetch()
                 continue
-            begun = self._begin(self._ready[0])
-            message = self._ready.popleft()  # if it was not begun, it was lost before its turn came
+            begun = self._begin(self._ready[0], done)
+            done, message = None, self._ready.popleft()  # if it was not begun, it was lost before its turn came
             if begun:
                 self._out = message
                 return message
@@ -135,14 +144,15 @@ class Consumption:
         self._ready.extend(found)
         self._ended = not found
 
-    def _begin(self, message: Message) -> bool:
-        """Whether a message is still ours. One that was fetched with others gets its whole lease from now on."""
+    def _begin(self, message: Message, done: Message | None) -> bool:
+        """Whether a message is still ours, when the one before it is acknowledged. One that was fetched with others
+        gets its whole lease from now on."""
         if self._count == 1:
             return True
         lease = 0.0
         if message.deadline is not None and message.last_delivery is not None:
             lease = (message.deadline - message.last_delivery).total_seconds()
-        return message.extend(lease, start=True)
+        return message.extend(lease, start=True) if done is None else self._turn(done, message, lease)
 
 
 def _reason(error: Exception) -> str:

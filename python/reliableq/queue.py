@@ -153,7 +153,7 @@ class Queue(Plain):
         read_timeout(idle_timeout, "idle_timeout")
         read_time("delay", delay)
         read_pop(self.name, count, lease, consumer, no_ack=False, prefetch=False, max_bytes=None)
-        return Consumption(self, idle_timeout, consumer, lease, count, delay)
+        return Consumption(self, self._turn, idle_timeout, consumer, lease, count, delay)
 
     @overload
     def ack(self, messages: Message | str) -> bool: ...  # type: ignore[overload-overlap]
@@ -510,6 +510,13 @@ class Queue(Plain):
         """pop() with options."""
         messages = self.pop_many(1, timeout, lease=lease, consumer=consumer, no_ack=no_ack, prefetch=prefetch)
         return messages[0] if messages else None
+
+    def _turn(self, done: Message, following: Message, lease: float) -> bool:
+        """Lets go of a message and begins with the one behind it, in one exchange where the place is elsewhere."""
+        if isinstance(self._handle, NativeHandle):
+            done.ack()
+            return following.extend(lease, start=True)
+        return settling.turn(self._handle, done.receipt, following.receipt, lease)
 
     def _settings(self) -> Settings | None:
         return protocol.read_settings(self._handle.call(protocol.settings(self.name)))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from reliableq import protocol
 from reliableq.arguments import Duration, check_flag, check_text, term
-from reliableq.backends.base import Handle
+from reliableq.backends.base import Handle, call_all
 from reliableq.errors import InvalidArgument
 
 LONGEST_REASON = 4096
@@ -37,6 +37,14 @@ def extend(handle: Handle, receipts: Sequence[str], duration: Duration, start: b
     for part in protocol.parts(receipts):
         done += _settled(handle, part, protocol.extend(handle.name, part, wait, start))
     return done
+
+
+def turn(handle: Handle, done: str, begun: str, duration: Duration) -> bool:
+    """Lets go of one message and begins with another, whose lease is set; tells whether that one was still held."""
+    let_go = protocol.acknowledge(handle.name, (done,))
+    begin = protocol.extend(handle.name, (begun,), term("duration", duration), start=True)
+    _, statuses = call_all(handle, (let_go, begin))
+    return protocol.read_done(statuses)[0]
 
 
 def acknowledge_tokens(handle: Handle, tokens: Sequence[bytes]) -> list[bool]:

@@ -173,6 +173,18 @@ def test_acks_and_deletions_are_done(queue: Queue, proxy: Proxy, how: str) -> No
     assert len(queue) == 0 and len(proxy.seen) == 3
 
 
+def test_turns_of_a_loop_are_sent_again(queue: Queue, proxy: Proxy, how: str) -> None:
+    """What lets go of a message and begins with the next one is one exchange."""
+    queue.push_many([b"a", b"b", b"c"])
+    seen = []
+    for message in queue.consume(idle_timeout=0, count=3, lease=HOUR):
+        seen.append((message.body, message.deliveries))
+        if message.body == b"a":
+            proxy.swallow(b"RQ.ACK", how=how)
+    assert seen == [(b"a", 1), (b"b", 1), (b"c", 1)] and len(queue) == 0
+    assert proxy.seen == [b"RQ.ACK"] and numbers(queue, "deleted", "returned") == [3, 0]
+
+
 def test_settings_and_pauses_are_sent_again(queue: Queue, proxy: Proxy, how: str) -> None:
     proxy.swallow(b"RQ.SETUP", how=how)
     proxy.swallow(b"RQ.PAUSE", how=how)

@@ -394,6 +394,25 @@ def test_users(server: Server, client: Client) -> None:
         client.call("ACL", "DELUSER", "limited")
 
 
+def test_one_of_two_commands_that_are_sent_together_is_refused(server: Server, client: Client) -> None:
+    """The reply to the other one is not taken for that of a later command."""
+    rights = ("+rq.pushex", "+rq.pop", "+rq.extend", "+rq.nack", "+rq.len", "+client", "+hello")
+    client.call("ACL", "SETUSER", "limited", "on", ">pass", "~*", *rights)
+    try:
+        with reliableq.connect(f"redis://limited:pass@127.0.0.1:{server.port}") as rq:
+            queue = rq.queue("q")
+            queue.push_many([b"a", b"b"])
+            with queue.consume(idle_timeout=0, count=2) as messages:
+                assert next(messages).body == b"a"
+                with pytest.raises(Refused, match=r"NOPERM.*(RQ.ACK|rq.ack)"):
+                    next(messages)
+                assert len(queue) == 2
+            assert len(queue) == 2
+        assert client.call("RQ.INSPECT", "q", 0, 9) == [client.call("RQ.PEEK", "q", "BACK")], "the one behind returned"
+    finally:
+        client.call("ACL", "DELUSER", "limited")
+
+
 def test_a_server_that_is_not_there() -> None:
     with redis.Redis(port=free_port(), retry=Retry(NoBackoff(), 0)) as client:
         raises_each(reliableq.connect(client).queue("q"), Unavailable, "refused.*nothing was sent, so try again")

@@ -91,6 +91,12 @@ def look_up(handle: Handle, ids: Sequence[str]) -> list[Any]:
     return rows
 
 
+def call_all(handle: Handle, commands: Sequence[protocol.Command]) -> list[Any]:
+    """The replies to commands that may be made again. A place that is elsewhere takes them together."""
+    together = getattr(handle, "call_all", None)
+    return [handle.call(command) for command in commands] if together is None else together(commands)
+
+
 def gone(handle: Handle, ids: Sequence[str], found: Sequence[str]) -> list[str]:
     """Those that were let go, or that the queue does not hold: the reply that said so may have been lost."""
     asked = list(dict.fromkeys(map(protocol.message_id, ids)))

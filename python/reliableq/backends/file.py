@@ -21,7 +21,7 @@ from urllib.parse import unquote, unquote_to_bytes
 from reliableq import protocol
 from reliableq._native import Clock, Embedded, Message, file_uuid, portable
 from reliableq._native import Handle as OwnHandle
-from reliableq.backends.base import New, gone
+from reliableq.backends.base import New, call_all, gone
 from reliableq.backends.producers import Producers
 from reliableq.errors import (
     Closed,
@@ -144,19 +144,30 @@ class FileQueue:
             )
         return self._repeated(command)
 
+    def call_all(self, commands: Sequence[protocol.Command]) -> list[Any]:
+        """Executes commands that may all be made again, together where the owner is another process."""
+        return self._meant(commands, lambda queue: call_all(queue, commands), repeat=True)
+
     def _repeated(self, command: protocol.Command) -> Any:
         """The reply of a command, of the next owner's where that does no harm. What it takes may be taken twice."""
+        return self._meant((command,), lambda queue: [queue.call(command)], command.resend or command.takes)[0]
+
+    def _meant(
+        self, commands: Sequence[protocol.Command], ask: Callable[["QueueAtPlace"], list[Any]], repeat: bool
+    ) -> list[Any]:
+        """What the replies to commands mean, given whether an owner before may have done them."""
         sent = False
 
-        def call(queue: "QueueAtPlace") -> Any:
+        def call(queue: "QueueAtPlace") -> list[Any]:
             nonlocal sent
             try:
-                return command.meant(queue.call(command), sent)
+                replies = ask(queue)
             except Unavailable as error:
                 sent = sent or protocol.was_sent(error)
                 raise
+            return [command.meant(reply, sent) for command, reply in zip(commands, replies, strict=True)]
 
-        return self._ask(call, command.resend or command.takes)
+        return self._ask(call, repeat)
 
     def _produce(self, producer: bytes, sequence: int, bodies: Sequence[bytes]) -> list[str | None]:
         return self._ask(lambda queue: queue.produce(producer, sequence, bodies))

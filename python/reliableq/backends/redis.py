@@ -138,6 +138,11 @@ class RedisQueue:
             )
         return command.meant(*self._server.call(command))
 
+    def call_all(self, commands: Sequence[Command]) -> list[Any]:
+        """Sends commands together, which all may be sent again, and returns their replies."""
+        replies, resent = self._server.call_all(commands)
+        return [command.meant(reply, resent) for command, reply in zip(commands, replies, strict=True)]
+
 
 class Redis:
     """A connection to such a server. It is a backend: see reliableq.backends.base."""
@@ -189,6 +194,17 @@ class Redis:
             with _explaining(command, failures):
                 reply = connection.retry.call_with_retry(lambda: _exchange(connection, command), failures.append)
                 return reply, bool(failures)
+
+    def call_all(self, commands: Sequence[Command]) -> tuple[list[Any], bool]:
+        """Sends commands that may be sent again, and then reads their replies. Tells as call() does."""
+        failures: list[Exception] = []
+        with self.connection() as connection, _explaining(commands[0], failures):
+            replies = connection.retry.call_with_retry(lambda: _exchange_all(connection, commands), failures.append)
+        for command, reply in zip(commands, replies, strict=True):
+            if isinstance(reply, redis.ResponseError):
+                with _explaining(command, failures):
+                    raise reply
+        return replies, bool(failures)
 
     def once(self, connection: Any, command: Command) -> Any:
         """Sends a command once and returns its reply."""
@@ -365,6 +381,26 @@ def _exchange(connection: Any, command: Command) -> Any:
         raise
     connection.unanswered = False
     return reply
+
+
+def _exchange_all(connection: Any, commands: Sequence[Command]) -> list[Any]:
+    """The same for several. An error that one of them got stands for its reply."""
+    connection.unanswered = True
+    try:
+        connection.send_packed_command(connection.pack_commands([command.words for command in commands]))
+        replies = [_reply_or_error(connection) for _ in commands]
+    except BaseException:
+        connection.disconnect()
+        raise
+    connection.unanswered = False
+    return replies
+
+
+def _reply_or_error(connection: Any) -> Any:
+    try:
+        return connection.read_response(disable_decoding=True)
+    except redis.ResponseError as error:
+        return error
 
 
 @contextmanager
