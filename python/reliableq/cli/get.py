@@ -1,8 +1,10 @@
 """`reliableq get`: shows messages by their IDs."""
 
+from collections.abc import Sequence
+
 import click
 
-from reliableq import Connection
+from reliableq import Connection, Queue
 from reliableq.cli import exits, messages, show
 from reliableq.cli import ids as of_messages
 from reliableq.cli.place import connected
@@ -22,7 +24,7 @@ def get(rq: Connection, queue: str, ids: tuple[str, ...], form: messages.Form) -
     Exit code 1 when none was there.
     """
     given = [id for batch in of_messages.batches(ids) for id in batch]
-    found = rq.queue(queue).get(given)
+    found = _completed(rq.queue(queue), given, form)
     there = [message for message in found if message is not None]
     if form.as_json:
         show.document([None if message is None else messages.described(message) for message in found])
@@ -30,3 +32,11 @@ def get(rq: Connection, queue: str, ids: tuple[str, ...], form: messages.Form) -
         messages.print_all(queue, there, form)
         of_messages.tell_missing("shown", "not there", of_messages.missing(given, [message.id for message in there]))
     return exits.DONE if there else exits.NOTHING
+
+
+def _completed(queue: Queue, ids: list[str], form: messages.Form) -> Sequence[messages.Shown | None]:
+    """Messages with all that is printed in this form."""
+    found = queue.get(ids)
+    if not form.as_json and (form.raw or not show.at_terminal()):
+        return found
+    return [message and messages.completed(queue, message) for message in found]

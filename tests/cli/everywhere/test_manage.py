@@ -36,6 +36,19 @@ def test_dead_letters_with_all_about_them(program: Program, letters: list[str]) 
     assert program.at_terminal("dead", "list", "other").lines == ["reliableq: no dead letter of other"]
 
 
+def test_what_is_asked_for_by_id_is_told_with_its_state(
+    program: Program, queue: reliableq.Queue, letters: list[str]
+) -> None:
+    later = queue.push(b"later", delay=3600)
+    dead, scheduled, waiting = program("get", "q", letters[1], later, queue.push(b"now"), "--json").json
+    assert (dead["reason"], dead["consumer"], dead["failures"], dead["due"]) == ("no\tink", "c", 1, None)
+    assert re.fullmatch(TIME, dead["died"]) and re.fullmatch(TIME, dead["last_delivery"])
+    assert re.fullmatch(TIME, scheduled["due"]) and scheduled["died"] is None
+    assert (waiting["state"], waiting["due"], waiting["reason"]) == ("waiting", None, None)
+    table = program.at_terminal("get", "q", letters[0], later).output.decode()
+    assert r"reason: no\tink" in table and "due in" in table
+
+
 def test_redrive(program: Program, queue: reliableq.Queue, letters: list[str]) -> None:
     ended = program("dead", "redrive", "q", letters[1], "1-1")
     assert (ended.code, ended.lines) == (0, [letters[1]]) and "1-1" in ended.complaint
