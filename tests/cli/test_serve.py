@@ -148,6 +148,7 @@ def test_what_is_no_port_is_refused(program: Program, port: str) -> None:
         "redis://example.com",
         "rediss://localhost",
         "redis://user:secret@localhost",
+        "redis://user:secret@[::1",
         "redis://localhost/x",
         "redis://localhost/16",
         "redis://localhost/1/2",

@@ -36,4 +36,8 @@ def claim(
     source = rq.queue(queue)
     given = [id for batch in of_messages.batches(ids) for id in batch]
     found = source.claim(given, consumer, idle=idle, lease=lease)
-    return messages.hand_over(source, found, acknowledge, form)
+    code = messages.hand_over(source, found, acknowledge, form)
+    if not form.as_json:
+        missing = of_messages.missing(given, [message.id for message in found])
+        of_messages.tell_missing("taken over", "not held, or not for so long", missing)
+    return code

@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import click
 
+from reliableq.backends.select import without_password
 from reliableq.cli import show
 from reliableq.cli.exits import Failure
 from reliableq.cli.module_path import found as module
@@ -46,7 +47,7 @@ def _address(url: str) -> tuple[list[str], str]:
         return ["--port", "0", "--unixsocket", parts.path], Path(parts.path).name
     if parts.scheme != "redis" or not NUMBER.fullmatch(parts.path):
         expected = "file:PATH, redis://localhost:PORT, with or without /NUMBER from 0 to 15, or unix:///PATH"
-        raise click.UsageError(f"can't serve {url}; expected {expected}")
+        raise click.UsageError(f"can't serve {without_password(url)}; expected {expected}")
     host, port = _host(parts), _port(parts)
     _check_free(host, port)
     return ["--bind", host, "--port", str(port)], str(port)
@@ -56,7 +57,7 @@ def _parts(url: str) -> SplitResult:
     try:
         return urlsplit(url)
     except ValueError as error:
-        raise click.UsageError(f"can't serve {url}: {error}") from error
+        raise click.UsageError(f"can't serve {without_password(url)}: {error}") from error
 
 
 def _host(parts: SplitResult) -> str:

@@ -58,7 +58,8 @@ def test_extend(program: Program, queue: reliableq.Queue) -> None:
 def test_claim(program: Program, queue: reliableq.Queue) -> None:
     ids = queue.push_many([b"a", b"b"])
     queue.pop(consumer="c")
-    assert program("claim", "q", "d", *ids, "--idle", "1h").code == 1
+    ended = program("claim", "q", "d", *ids, "--idle", "1h")
+    assert (ended.code, ended.output) == (1, b"") and f"not for so long: {ids[0]}, {ids[1]}" in ended.complaint
     (taken,) = program("claim", "q", "d", *ids, "--lease", "1h", "--json").json
     assert (taken["id"], taken["consumer"], taken["deliveries"], taken["failures"]) == (ids[0], "d", 2, 0)
     assert program("claim", "q", "d", "--receipt", "--ack", stdin=ids[0].encode()).lines == [f"{ids[0]}@3\ta"]
