@@ -91,6 +91,14 @@ def test_databases_are_apart(server: Server, client: Client) -> None:
         assert counted(client, "q") == [0] and counted(other, "q") == [1]
 
 
+def test_a_script_is_no_connection(client: Client) -> None:
+    with pytest.raises(CommandError, match="script"):
+        client.call("EVAL", "return redis.call('RQ.REGISTER', KEYS[1])", 1, "q")
+    assert client.call("RQ.STATUS") == []
+    assert client.transaction(("RQ.REGISTER", "q")) == [b"OK"]
+    assert client.call("RQ.STATUS") == [[b"q", 0, 0, 1]]
+
+
 def test_another_type_is_refused(client: Client, consumer: Client) -> None:
     client.call("SET", "text", "x")
     consumer.call("RQ.REGISTER", "q")

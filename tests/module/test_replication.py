@@ -212,7 +212,7 @@ def test_what_a_replica_shows_does_no_due_work(start_server: StartServer) -> Non
     primary, replica = start_server(), start_server()
     replica.follow(primary)
     with primary.client() as source, replica.client() as copy:
-        (id,) = source.push_with("q", "DELAY", 200)
+        (id,) = source.push_with("q", "DELAY", 3000)
         source.pop_with("q", "CONSUMER", "ann")
         replica.catch_up(primary)
         primary.kill()

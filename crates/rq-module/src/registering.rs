@@ -6,9 +6,9 @@
 use std::ffi::{c_int, c_void};
 
 use redis_module::raw;
-use rq_command::Refusal;
 use rq_command::parse::{self, Arguments};
 use rq_command::reply::Sink;
+use rq_command::{Code, Refusal};
 use rq_core::Pop;
 
 use crate::api::call;
@@ -28,6 +28,13 @@ pub(crate) fn register(ctx: Context, argv: &Argv) -> Result<c_int, Refusal> {
         if !names.iter().any(|name| **name == *argv.get(at)) {
             names.push(argv.get(at).into());
         }
+    }
+    // The client of a script is the server's own, and never ends.
+    if ctx.has_flag(raw::REDISMODULE_CTX_FLAGS_LUA) {
+        return Err(Refusal::new(
+            Code::Argument,
+            "RQ.REGISTER is of a connection, and can't be called by a script, expected it from the client itself",
+        ));
     }
     registry::register(ctx.client(), ctx.database(), names);
     Ok(ctx.reply_ok())

@@ -196,7 +196,13 @@ pub(super) const REGISTER: Command = Command {
     keys: Keys::All,
     arguments: &[optional(several("key", Kind::Key))],
     outcomes: &[same("always", "simple string `OK`")],
-    errors: &[WRONG_TYPE],
+    errors: &[
+        WRONG_TYPE,
+        (
+            Code::Argument,
+            "it is called by a script or a function, whose connection is the server's own",
+        ),
+    ],
     notes: "\
 The connection counts as a consumer of these queues in `RQ.STATUS`, and `RQ.NOTIFY` waits for them. Without keys, and when it is closed, the connection is a consumer of \
 none. It is known to the server that it is connected to only, makes no key, and nothing of it is replicated or saved.",
