@@ -565,6 +565,11 @@ class Queue(Plain):
         return message.receipt
 
 
+# Errors about their arguments name the calls that users make.
+Queue._push_with.__qualname__ = "Queue.push"
+Queue._pop_with.__qualname__ = "Queue.pop"
+
+
 def _are_defaults(given: tuple[object, ...], defaults: tuple[object, ...]) -> bool:
     """Whether no option was given. By identity: 0 is equal to False, and no flag."""
     return all(map(is_, given, defaults))

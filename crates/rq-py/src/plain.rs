@@ -1,4 +1,5 @@
-//! The plain calls of a queue, without a Python frame between caller and core.
+//! The plain calls of a queue, without a Python frame between caller and core. Options are not read here: that would cost the
+//! calls without any.
 //!
 //! `Queue` of the package is made from this class, and does all that has options or needs checks. It has the
 //! same name, so that errors about arguments show that.
@@ -35,27 +36,14 @@ impl<'py> FromPyObject<'_, 'py> for Given<'py> {
 }
 
 impl<'py> Given<'py> {
-    /// What was given, if anything.
-    fn value(self) -> Option<Bound<'py, PyAny>> {
-        match self {
-            Given::No => None,
-            Given::Value(value) => Some(value),
-        }
-    }
-
-    fn was(&self) -> bool {
-        matches!(self, Given::Value(_))
-    }
-
     /// What was given, or else False.
     pub(crate) fn or_false(self, py: Python<'py>) -> Bound<'py, PyAny> {
-        let off = || PyBool::new(py, false).to_owned().into_any();
-        self.value().unwrap_or_else(off)
+        match self {
+            Given::No => PyBool::new(py, false).to_owned().into_any(),
+            Given::Value(value) => value,
+        }
     }
 }
-
-/// An option whose None is the same as leaving it out.
-type Optional<'py> = Option<Bound<'py, PyAny>>;
 
 #[pymethods]
 impl Plain {
@@ -78,42 +66,18 @@ impl Plain {
 
     /// Appends a message and returns its ID.
     #[pyo3(
-        signature = (body, *, delay=None, at=None, ttl=None, retries=None, front=Given::No, priority=Given::No,
-            headers=None, token=None, unique=Given::No),
+        signature = (body, **options),
         text_signature = "($self, body, *, delay=None, at=None, ttl=None, retries=None, front=False, priority=0, headers=None, token=None, unique=False)"
     )]
-    #[allow(clippy::too_many_arguments)] // all of them are options
     fn push<'py>(
         slf: &Bound<'py, Self>,
         body: &Bound<'py, PyAny>,
-        delay: Optional<'py>,
-        at: Optional<'py>,
-        ttl: Optional<'py>,
-        retries: Optional<'py>,
-        front: Given<'py>,
-        priority: Given<'py>,
-        headers: Optional<'py>,
-        token: Optional<'py>,
-        unique: Given<'py>,
+        options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let optional = [&delay, &at, &ttl, &retries, &headers, &token];
-        let given = front.was() || priority.was() || unique.was();
-        if !given && optional.iter().all(|option| option.is_none()) {
-            return slf.get().push_plain(slf.py(), body);
+        match options {
+            None => slf.get().push_plain(slf.py(), body),
+            options => slf.call_method("_push_with", (body,), options),
         }
-        let options = [
-            ("delay", delay),
-            ("at", at),
-            ("ttl", ttl),
-            ("retries", retries),
-            ("front", front.value()),
-            ("priority", priority.value()),
-            ("headers", headers),
-            ("token", token),
-            ("unique", unique.value()),
-        ];
-        let options = keywords(slf.py(), options)?;
-        slf.call_method("_push_with", (body,), Some(&options))
     }
 
     /// Takes the next waiting message, which then is delivered until it is acknowledged.
@@ -121,36 +85,21 @@ impl Plain {
     /// When none waits, this waits for one, at most `timeout` (seconds or a timedelta; None: for ever), and returns
     /// None when that is over.
     #[pyo3(
-        signature = (timeout=Given::No, *, lease=None, consumer=None, no_ack=Given::No, prefetch=Given::No),
+        signature = (timeout=Given::No, **options),
         text_signature = "($self, timeout=0, *, lease=None, consumer=None, no_ack=False, prefetch=False)"
     )]
     fn pop<'py>(
         slf: &Bound<'py, Self>,
         timeout: Given<'py>,
-        lease: Optional<'py>,
-        consumer: Optional<'py>,
-        no_ack: Given<'py>,
-        prefetch: Given<'py>,
+        options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let given = no_ack.was() || prefetch.was();
-        let plain = !given && lease.is_none() && consumer.is_none();
-        let popped = match (timeout, &slf.get().native) {
-            (Given::No, Some(handle)) if plain => return Handle::pop(handle.bind(slf.py())),
-            (Given::No, None) if plain => slf.get().handle.bind(slf.py()).call_method0("pop")?,
-            (Given::Value(timeout), _) if plain => slf.call_method1("_pop_within", (timeout,))?,
-            (timeout, _) => {
-                let timeout = match timeout {
-                    Given::No => 0_u8.into_pyobject(slf.py())?.into_any(),
-                    Given::Value(timeout) => timeout,
-                };
-                let options = [
-                    ("lease", lease),
-                    ("consumer", consumer),
-                    ("no_ack", no_ack.value()),
-                    ("prefetch", prefetch.value()),
-                ];
-                let options = keywords(slf.py(), options)?;
-                slf.call_method("_pop_with", (timeout,), Some(&options))?
+        let popped = match (timeout, options, &slf.get().native) {
+            (Given::No, None, Some(handle)) => return Handle::pop(handle.bind(slf.py())),
+            (Given::No, None, None) => slf.get().handle.bind(slf.py()).call_method0("pop")?,
+            (Given::No, options, _) => slf.call_method("_pop_with", (), options)?,
+            (Given::Value(timeout), None, _) => slf.call_method1("_pop_within", (timeout,))?,
+            (Given::Value(timeout), options, _) => {
+                slf.call_method("_pop_with", (timeout,), options)?
             }
         };
         Ok((!popped.is_none()).then_some(popped))
@@ -168,19 +117,4 @@ impl Plain {
             None => self.handle.bind(py).call_method1("push", (body,)),
         }
     }
-}
-
-/// Those that were given.
-#[cold]
-fn keywords<'py, const N: usize>(
-    py: Python<'py>,
-    options: [(&str, Optional<'py>); N],
-) -> PyResult<Bound<'py, PyDict>> {
-    let keywords = PyDict::new(py);
-    for (name, value) in options {
-        if let Some(value) = value {
-            keywords.set_item(name, value)?;
-        }
-    }
-    Ok(keywords)
 }
