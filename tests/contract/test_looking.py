@@ -175,3 +175,17 @@ def test_get_refuses_what_is_no_id(rq: Connection, queue: Queue) -> None:
         queue.get([1])  # type: ignore[list-item]
     with pytest.raises(InvalidType, match="get"):
         queue.get(b"1-1")  # type: ignore[arg-type]
+
+
+def test_a_dead_letter_tells_when_and_why_it_died(queue: Queue) -> None:
+    queue.push(b"a")
+    message = queue.pop()
+    assert message is not None and message.nack(dead=True, reason="no paper")
+    (letter,) = queue.dead()
+    (found,) = queue.get([message.id])
+    assert found is not None
+    for each in (letter, found, *queue.range()):
+        assert (each.state, each.reason, each.died) == ("dead", "no paper", letter.died)
+    assert queue.redrive() == [message.id]
+    (found,) = queue.get([message.id])
+    assert found is not None and found.reason is None and found.died is None

@@ -77,7 +77,10 @@ def store(
     drops: int = 0,
     duplicates: int = 0,
 ) -> bytes:
-    """The head of a push with options; `new` are lease and deliveries, `fields` as `fields` makes them, a producer with its highest number."""
+    """The head of a push with options.
+
+    `new` are lease and deliveries of the queue, `fields` as `fields` makes them, and a producer has its highest number.
+    """
     given = [new is not None, producer is not None, due is not None, front, fields, drops, duplicates]
     flags = sum(1 << bit for bit, is_given in enumerate(given) if is_given)
     out = head(STORE, 0, *first, count, time) + bytes([flags]) + b"".join(number(value) for value in new or ())

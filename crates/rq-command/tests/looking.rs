@@ -4,6 +4,7 @@
 use rq_command::execute::{Room, execute, look, looks};
 use rq_command::reply::Nowhere;
 use rq_command::{Access, COMMANDS, Verb};
+use rq_core::effect::Writer;
 use rq_core::{Change, Id, Moment, Pop, Queue};
 
 fn words(text: &str) -> Vec<&[u8]> {
@@ -66,7 +67,7 @@ fn who_looks_changes_nothing() {
             &mut Nowhere,
         );
         assert_eq!(looked.is_err(), refused, "{text}");
-        let rooms = (&mut room, &mut effect);
+        let rooms = (&mut room, &mut effect as &mut dyn Writer);
         let executed = execute(
             verb,
             words.as_slice(),

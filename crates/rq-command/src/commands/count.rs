@@ -72,8 +72,8 @@ pub(super) const INFO: Command = Command {
 | `expired` | messages that the queue let go by itself: time to live, caps, bounds of the dead letters |
 | `duplicates` | elements that were pushed again, by token or number, and not stored |
 | `memory` | bytes allocated for the queue |
-| `age` | milliseconds since the oldest message held was pushed |
-| `first-id` | ID of the oldest message held |
+| `age` | milliseconds since the oldest message, dead ones included, was pushed |
+| `first-id` | ID of the oldest message, dead ones included |
 | `last-id` | the last ID made |
 
 A queue without messages, which is kept for its settings or for what it remembers, has `first-id` 0-0 and `age` 0. Later releases add fields; \
@@ -107,7 +107,7 @@ pub(super) const STATUS: Command = Command {
 | `consumers` | connections that wait for the queue in `RQ.POP ... BLOCK` or are registered for it (`RQ.REGISTER`), each once, and named consumers that hold something and have no such connection |
 
 With keys there is a row for each, in their order; zeros for one that does not exist. Without, there \
-is a row for each queue of the database that holds messages, and for each key that connections wait \
+is a row for each queue of the database that holds messages, dead letters, settings or a pause, and for each key that connections wait \
 or are registered for, in the order of the keys' bytes; only those that the user may read (ACL). In a cluster these are \
 the queues of the node that is asked. On Valkey 8.1, which does not tell modules of it, a queue that \
 was renamed or moved is among them again once any command has used it.
