@@ -4,7 +4,7 @@
 //! before the agenda's first time, which is all that most operations look at.
 
 use rq_core::effect::Writer;
-use rq_core::{Moment, Pop, Queue, Receipt};
+use rq_core::{Moment, Pop, Queue};
 
 use crate::clock;
 use crate::error::Error;
@@ -151,9 +151,8 @@ impl State {
         let now = self.time.now();
         let moment = self.keeper.moment(now);
         let has_work = |queue: &Queue| queue.next_due(&moment).is_some();
-        let begin = |queue: &mut Queue, effect: &mut dyn Writer| {
-            // The core begins to count with the first operation, also one that does nothing.
-            queue.delete(now, std::iter::empty::<Receipt>(), &mut Vec::new(), effect);
+        let begin = |queue: &mut Queue, _: &mut dyn Writer| {
+            queue.tick(now);
             queue.next_due(&moment)
         };
         if let Ok(Some(due)) = self.keeper.change(name, has_work, begin) {

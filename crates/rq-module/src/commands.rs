@@ -280,12 +280,16 @@ fn change(ctx: Context, argv: &Argv, verb: Verb, event: &CStr) -> Result<c_int, 
         } else {
             follow(ctx, &mut key, &before, &effect, event);
         }
-        due::expire_rest(ctx, &mut key, &mut effect);
-        due::note(&key);
     }
+    let changed = !effect.is_empty();
     STATE.effect.set(effect);
     room.shrink();
     STATE.room.set(room);
+    if changed {
+        // It may have made something due at once.
+        due::expire(ctx, &mut key);
+        due::note(&key);
+    }
     outcome.map(|()| OK)
 }
 

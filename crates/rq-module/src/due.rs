@@ -203,14 +203,6 @@ fn look_at(ctx: Context, name: *mut raw::RedisModuleString) {
     note(&key);
 }
 
-/// Does what a command made due at once. The buffer is free to be used.
-pub(crate) fn expire_rest(ctx: Context, key: &mut Key, effect: &mut Vec<u8>) {
-    let kept = std::mem::take(effect);
-    STATE.effect.set(kept);
-    expire(ctx, key);
-    *effect = STATE.effect.take();
-}
-
 /// Does a bounded part of what is due for an open key.
 pub(crate) fn expire(ctx: Context, key: &mut Key) {
     let defaults = STATE.defaults.get();
