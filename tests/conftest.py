@@ -1,6 +1,7 @@
 """Servers for the tests. One is shared, and emptied before each test; those that a test ends,
 reconfigures or connects to each other are its own."""
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +21,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("reliableq")
+
+# A shell that runs the tests in the background has them ignore Ctrl-C, and with them all that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 StartServer = Callable[..., Server]
 

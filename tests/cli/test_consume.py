@@ -9,7 +9,7 @@ import pytest
 import reliableq
 
 from tests.cli.program import Program
-from tests.support.wait import wait_until
+from tests.support.wait import DEADLINE, wait_until
 
 STYLE = re.compile(r"\x1b\[[\d;]*m")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -153,7 +153,7 @@ def test_pop_with_ack_lets_go(program: Program, queue: reliableq.Queue) -> None:
 def test_pop_waits(program: Program, queue: reliableq.Queue) -> None:
     with program.start("pop", "q", "--timeout", "forever") as process:
         id = queue.push(b"a")
-        assert process.communicate()[0].decode() == f"{id}\ta\n"
+        assert process.communicate(timeout=DEADLINE)[0].decode() == f"{id}\ta\n"
     assert process.returncode == 0
 
 

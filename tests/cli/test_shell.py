@@ -7,7 +7,7 @@ import reliableq
 
 from tests.cli.program import Program
 from tests.support.client import Client
-from tests.support.wait import wait_until
+from tests.support.wait import DEADLINE, wait_until
 
 
 def test_push_pop_ack_by_pipes(program: Program, queue: reliableq.Queue) -> None:
@@ -73,7 +73,7 @@ def test_ctrl_c_ends_a_wait_with_130_and_takes_nothing(
     with program.start("pop", "q", "--timeout", "forever") as process:
         wait_until("it waits", lambda: b"blocked_clients:1" in client.call("INFO", "clients"))
         process.send_signal(signal.SIGINT)
-        output, error = process.communicate()
+        output, error = process.communicate(timeout=DEADLINE)
     assert (process.returncode, output, error) == (130, b"", b"")
     queue.push(b"a")
     assert len(queue.inspect()) == 1
@@ -86,6 +86,6 @@ def test_ctrl_c_ends_a_push_from_a_pipe(program: Program, queue: reliableq.Queue
         process.stdin.flush()
         assert process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        output, error = process.communicate()
+        output, error = process.communicate(timeout=DEADLINE)
     assert (process.returncode, output, error) == (130, b"", b"")
     assert [message.body for message in queue.inspect()] == [b"a"]

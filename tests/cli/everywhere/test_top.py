@@ -10,6 +10,7 @@ from reliableq.cli.queues import Row
 from reliableq.cli.rates import Meter, Rates
 
 from tests.cli.program import Program
+from tests.support.wait import DEADLINE
 
 
 def row(name: str, sent: int, received: int, deleted: int) -> Row:
@@ -79,7 +80,7 @@ def test_frames_into_a_pipe_until_ctrl_c(program: Program, rq: reliableq.Connect
             (look,) = json.loads(process.stdout.readline())
             rates = {name: max(rate, look[name]) for name, rate in rates.items()}
         process.send_signal(signal.SIGINT)
-        output, error = process.communicate()
+        output, error = process.communicate(timeout=DEADLINE)
     assert (process.returncode, error) == (0, b"")
     assert all(json.loads(line) for line in output.splitlines())
 
