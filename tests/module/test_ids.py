@@ -7,6 +7,8 @@ import pytest
 from tests.conftest import StartServer
 from tests.support.client import Client
 from tests.support.clock import BASE, HOUR, Clock, true_time
+from tests.support.effects import FLOOR, PAUSE, SETUP, head, number, policy
+from tests.support.effects import push as pushed
 
 Parsed = tuple[int, int]
 
@@ -142,8 +144,8 @@ def test_another_name_and_another_database_are_no_way_round(standing: Client) ->
 
 
 def test_many_queues_in_one_millisecond(standing: Client) -> None:
-    for number in range(200):
-        first, second = push(standing, f"q{number}", count=2)
+    for n in range(200):
+        first, second = push(standing, f"q{n}", count=2)
         assert first[0] == second[0] == BASE and second[1] == first[1] + 1
 
 
@@ -263,6 +265,26 @@ def test_after_a_full_synchronisation(start_server: StartServer, new_clock: Call
     replica.promote()
     with replica.client() as client:
         assert push(client)[0] > gone
+
+
+def test_a_queue_that_is_set_up_has_the_ids_of_where_it_was_made(start_server: StartServer) -> None:
+    """The floor of whoever is told may be higher: of pushes that a failover lost, or of a clock that goes before."""
+    server = start_server(appendonly="yes", appendfsync="always", aof_use_rdb_preamble="no")
+    with server.client() as client:
+        client.call("RQ.APPLY", "any", head(FLOOR, 9_000_000_000_000, 1))
+        client.call("RQ.APPLY", "q", head(SETUP) + policy(flags=4, lease=5000) + number(1000) + number(3))
+        client.call("RQ.APPLY", "p", head(PAUSE, 2, 1000, 3))
+        for name in ("q", "p"):
+            client.call("RQ.APPLY", name, pushed((1000, 4), 1), "x")
+            assert client.waiting(name) == [[b"1000-4", b"x"]]
+        # The same in a server: what it says of a queue that it makes does not depend on what it gave before.
+        client.call("RQ.SETUP", "r", "LEASE", 5000)
+        client.call("RQ.PAUSE", "s")
+        client.push("r", "x")
+        client.push("s", "x")
+        before = client.digest("r"), client.digest("s")
+        client.call("DEBUG", "LOADAOF")
+        assert (client.digest("r"), client.digest("s")) == before
 
 
 # What comes from elsewhere does not drag the others along.

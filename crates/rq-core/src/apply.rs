@@ -104,8 +104,14 @@ impl Queue {
                 self.trim(time, count);
                 self.clock = time;
             }
-            Effect::Setup(policy) => self.policy = policy,
-            Effect::Pause(paused) => self.paused = paused,
+            Effect::Setup(policy, made) => {
+                self.make(made)?;
+                self.policy = policy;
+            }
+            Effect::Pause(paused, made) => {
+                self.make(made)?;
+                self.paused = paused;
+            }
             Effect::Part(part) => self.apply_part(part)?,
             Effect::Floor(_) => return Err(Error::BadEffect("a floor is about no queue")),
         }

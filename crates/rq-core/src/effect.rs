@@ -148,10 +148,10 @@ pub(crate) enum Effect<'a> {
     Flush(u64, bool),
     /// The oldest dead letters are gone.
     Trim(u64, u64),
-    /// Settings were changed.
-    Setup(Policy),
-    /// Pushes or pops are refused, or no longer.
-    Pause(Paused),
+    /// Settings were changed; where that made the queue, its IDs are above this one.
+    Setup(Policy, Option<Id>),
+    /// Pushes or pops are refused, or no longer; likewise.
+    Pause(Paused, Option<Id>),
     /// A part of a snapshot.
     Part(Part<'a>),
     /// The largest ID that the server gave: not about a queue.
@@ -181,7 +181,9 @@ pub enum Scope {
 /// [`Error::BadEffect`] when the head can't be read.
 pub fn scope(head: &[u8]) -> Result<Scope, Error> {
     Ok(match Effect::read(head)? {
-        Effect::Push(_) | Effect::Store(_) | Effect::Setup(_) | Effect::Pause(_) => Scope::Creates,
+        Effect::Push(_) | Effect::Store(_) | Effect::Setup(..) | Effect::Pause(..) => {
+            Scope::Creates
+        }
         Effect::Part(Part::Head(_)) => Scope::Begins,
         Effect::Part(Part::End) => Scope::Completes,
         Effect::Part(_) => Scope::Continues,

@@ -1,6 +1,8 @@
 //! Managing: settings, pausing, dead letters, consumers, flushing.
 
+use crate::apply::ensure;
 use crate::effect::{self, Returned, Writer};
+use crate::error::Error;
 use crate::group::Fate;
 use crate::id::Id;
 use crate::outcome::{Paused, State};
@@ -15,8 +17,8 @@ impl Queue {
         effect.clear();
         let policy = change.applied(&self.policy);
         if policy != self.policy {
+            effect::put_policy(effect, &policy, self.made());
             self.policy = policy;
-            effect::put_policy(effect, &policy);
         }
     }
 
@@ -28,9 +30,27 @@ impl Queue {
             pop: if which.pop { paused } else { self.paused.pop },
         };
         if now != self.paused {
+            effect::put_paused(effect, now, self.made());
             self.paused = now;
-            effect::put_paused(effect, now);
         }
+    }
+
+    /// The ID above which those of a queue are that is only just made: whoever applies its first effect has another floor.
+    fn made(&self) -> Option<Id> {
+        self.is_empty().then_some(self.last_id)
+    }
+
+    /// Applies what [`Queue::made`] said.
+    ///
+    /// # Errors
+    /// [`Error::BadEffect`] when it was said of a queue that is there, or not of one that is not.
+    pub(crate) fn make(&mut self, made: Option<Id>) -> Result<(), Error> {
+        ensure(
+            made.is_some() == self.is_empty(),
+            "a first effect of a queue that is there, or no first one of a new one",
+        )?;
+        self.last_id = made.unwrap_or(self.last_id);
+        Ok(())
     }
 
     /// Has dead messages wait again, at the tail: the named ones, or the first `count`. Those that were dead are put into

@@ -12,7 +12,7 @@ use rq_core::snapshot::Loader;
 use crate::api::call;
 use crate::context::{Argv, Context, bytes_of};
 use crate::due;
-use crate::key::{self, Key};
+use crate::key::Key;
 use crate::state::{self, STATE};
 
 /// Propagates an effect without payloads.
@@ -95,13 +95,8 @@ fn change(
             queue.counters(),
         ),
         None if scope == Scope::Creates => {
-            // IDs of a push may come from elsewhere; what makes a queue without any starts at the floor.
-            let pushes = argv.len() > payloads;
-            let mut queue = if pushes {
-                Queue::default()
-            } else {
-                key::new_queue()
-            };
+            // An effect says from where on its IDs are: the floor here may be another.
+            let mut queue = Queue::default();
             let floor = queue.apply(head, argv.bytes_from(payloads))?;
             let counters = queue.counters();
             key.store(queue);

@@ -180,12 +180,8 @@ impl Queues {
             }
             floor
         } else if matches!(scope, effect::Scope::Creates | effect::Scope::Begins) {
-            // A push brings its IDs, and they may be of another place; a queue that comes into being without one has its
-            // IDs above the floor, as when that was done.
-            let mut queue = match payloads.len() {
-                0 => Queue::new(self.floor),
-                _ => Queue::default(),
-            };
+            // An effect says from where on its IDs are: the floor here may be another.
+            let mut queue = Queue::default();
             let floor = queue.apply(head, payloads)?;
             // A snapshot's queue is empty until its messages follow its head, in the same record.
             if scope == effect::Scope::Begins || !queue.is_empty() {

@@ -52,8 +52,8 @@ impl<'a> Effect<'a> {
             DUE => Effect::Due(reader.number()?, reader.number()?),
             TRIM => Effect::Trim(reader.number()?, reader.number()?),
             FLUSH => Effect::Flush(reader.number()?, read_flag(reader)?),
-            SETUP => Effect::Setup(Policy::read(reader)?),
-            PAUSE => Effect::Pause(read_paused(reader)?),
+            SETUP => Effect::Setup(Policy::read(reader)?, read_made(reader)?),
+            PAUSE => Effect::Pause(read_paused(reader)?, read_made(reader)?),
             FLOOR => {
                 let id = read_id(reader)?;
                 if id.milliseconds >= Id::MILLISECONDS_END {
@@ -66,6 +66,18 @@ impl<'a> Effect<'a> {
         reader.end()?;
         Ok(effect)
     }
+}
+
+/// The ID above which those of a queue are that this effect made, until the end.
+fn read_made(reader: &mut Reader<'_>) -> Result<Option<Id>, Error> {
+    if reader.left() == 0 {
+        return Ok(None);
+    }
+    let id = read_id(reader)?;
+    if id.milliseconds >= Id::MILLISECONDS_END {
+        return Err(Error::BadEffect("an ID that is out of range"));
+    }
+    Ok(Some(id))
 }
 
 pub(crate) fn read_paused(reader: &mut Reader<'_>) -> Result<Paused, Error> {

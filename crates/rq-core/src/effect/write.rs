@@ -256,18 +256,26 @@ pub(crate) fn put_trim(effect: &mut dyn Writer, time: u64, count: u64) {
     varint::put(out, count);
 }
 
-pub(crate) fn put_policy(effect: &mut dyn Writer, policy: &Policy) {
+pub(crate) fn put_policy(effect: &mut dyn Writer, policy: &Policy, made: Option<Id>) {
     let Some(out) = begin_in(effect, SETUP) else {
         return;
     };
     policy.put(out);
+    put_made(out, made);
 }
 
-pub(crate) fn put_paused(effect: &mut dyn Writer, paused: Paused) {
+pub(crate) fn put_paused(effect: &mut dyn Writer, paused: Paused, made: Option<Id>) {
     let Some(out) = begin_in(effect, PAUSE) else {
         return;
     };
     out.push(paused_byte(paused));
+    put_made(out, made);
+}
+
+fn put_made(out: &mut Vec<u8>, made: Option<Id>) {
+    if let Some(id) = made {
+        put_id(out, id);
+    }
 }
 
 pub(crate) fn paused_byte(paused: Paused) -> u8 {
