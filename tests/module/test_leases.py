@@ -254,3 +254,18 @@ def test_end_wherever_the_queue_went(server: Server, client: Client, way: str) -
     wait_until("it is back there", lambda: there.facts(key, "waiting") == (1,))
     assert len(there.take(key)) == 1
     other.close()
+
+
+def test_others_are_served_while_many_end_at_once(client: Client) -> None:
+    count = 60_000
+    for _ in range(count // 1000):
+        client.push("q", *["x"] * 1000)
+    client.call("RQ.POP", "COUNT", count, "LEASE", 1500, "KEYS", 1, "q")
+    seen = set()
+
+    def all_are_back() -> bool:
+        seen.add(client.facts("q", "waiting")[0])
+        return count in seen
+
+    wait_until("all are back", all_are_back, pause=0)
+    assert len(seen) > 5, "it is done a little at a time, and who asks meanwhile is answered"

@@ -6,6 +6,7 @@ use crate::id::Id;
 use crate::policy::Policy;
 use crate::queue::{Moment, Queue};
 use crate::settle::Cause;
+use crate::store::Hint;
 
 impl Queue {
     /// When, by the caller's clock, there is something to do for [`Queue::expire`]. It may be earlier than there is.
@@ -112,10 +113,10 @@ impl Queue {
             return;
         }
         let policy = self.policy.over(moment.defaults);
-        let ids = ordinals
-            .into_iter()
-            .filter_map(|ordinal| Some(self.store.of(ordinal)?.id));
-        let ids: Vec<Id> = ids.collect();
+        // Mostly they lie one behind the other.
+        let mut hint = Hint::default();
+        let id = |ordinal| Some(self.store.get(self.store.at(ordinal, &mut hint)?)?.id);
+        let ids: Vec<Id> = ordinals.into_iter().filter_map(id).collect();
         let fate = |id: Id| Some((id, self.fate(&policy, id, (time, None, true))?));
         let entries: Vec<(Id, Fate)> = ids.into_iter().filter_map(fate).collect();
         let returned = Returned {

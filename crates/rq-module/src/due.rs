@@ -30,8 +30,10 @@ use crate::state::{self, STATE};
 const KEYS: usize = 100;
 /// Messages of a step: some hundred microseconds.
 const STEP: usize = 500;
-/// Steps that a command or a round does for a key.
+/// Steps that a command does for a key.
 const STEPS: usize = 4;
+/// Steps of a round, after which others come first: a millisecond or two.
+const ROUND: usize = 6;
 
 type Place = (c_int, Box<[u8]>);
 /// When to look at which key.
@@ -157,13 +159,15 @@ pub(crate) fn round(ctx: Context) {
     if ctx.has_flag(passive) || blocking::is_paused() {
         return;
     }
-    for _ in 0..KEYS {
-        let Some((database, name)) = with(|due| due.take(now)) else {
-            break;
-        };
+    let (mut keys, mut steps) = (0, 0);
+    while keys < KEYS
+        && steps < ROUND
+        && let Some((database, name)) = with(|due| due.take(now))
+    {
+        keys += 1;
         // SAFETY: the context is the event's own.
         if unsafe { call!(RedisModule_SelectDb(ctx.pointer(), database)) } == OK {
-            ctx.with_string(&name, |name| look_at(ctx, name));
+            steps += ctx.with_string(&name, |name| look_at(ctx, name));
         }
     }
     rearm(ctx);
@@ -188,10 +192,10 @@ fn rearm(ctx: Context) {
     arm(ctx);
 }
 
-/// Does a bounded part of what is due for a key, and notes the rest.
-fn look_at(ctx: Context, name: *mut raw::RedisModuleString) {
+/// Does a step of what is due for a key, and notes the rest; how many steps it did.
+fn look_at(ctx: Context, name: *mut raw::RedisModuleString) -> usize {
     let Ok(mut key) = Key::untouched(ctx, name) else {
-        return;
+        return 0;
     };
     if let Some(value) = key.value() {
         value.looked_at.set(u64::MAX);
@@ -199,34 +203,37 @@ fn look_at(ctx: Context, name: *mut raw::RedisModuleString) {
             key.signal_ready();
         }
     }
-    expire(ctx, &mut key);
+    let did = step(ctx, &mut key);
     note(&key);
+    usize::from(did)
 }
 
 /// Does a bounded part of what is due for an open key.
 pub(crate) fn expire(ctx: Context, key: &mut Key) {
-    let defaults = STATE.defaults.get();
-    for _ in 0..STEPS {
-        let Some(queue) = key
-            .queue_mut()
-            .filter(|queue| queue.has_due_work(&defaults))
-        else {
-            return;
-        };
-        let moment = moment(ctx, &defaults);
-        queue.tick(moment.now);
-        let Some(queue) = Some(queue).filter(|queue| queue.is_due(&moment)) else {
-            return;
-        };
-        let before = queue.counters();
-        let mut effect = STATE.effect.take();
-        let done = queue.expire(&moment, STEP, &mut effect);
-        if done {
-            follow(ctx, key, &before, &effect, c"rq.due");
-        }
-        STATE.effect.set(effect);
-        if !done {
-            return;
-        }
+    let mut steps = 0;
+    while steps < STEPS && step(ctx, key) {
+        steps += 1;
     }
+}
+
+/// Does one step of what is due for an open key; whether there was any.
+fn step(ctx: Context, key: &mut Key) -> bool {
+    let defaults = STATE.defaults.get();
+    let queue = key.queue_mut();
+    let Some(queue) = queue.filter(|queue| queue.has_due_work(&defaults)) else {
+        return false;
+    };
+    let moment = moment(ctx, &defaults);
+    queue.tick(moment.now);
+    if !queue.is_due(&moment) {
+        return false;
+    }
+    let before = queue.counters();
+    let mut effect = STATE.effect.take();
+    let done = queue.expire(&moment, STEP, &mut effect);
+    if done {
+        follow(ctx, key, &before, &effect, c"rq.due");
+    }
+    STATE.effect.set(effect);
+    done
 }
