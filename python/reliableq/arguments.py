@@ -240,8 +240,9 @@ def unix_milliseconds(name: str, moment: Moment) -> int:
             remedy = "give it its time zone, as datetime.now(UTC) has, or give Unix seconds"
             raise InvalidArgument(f"{name} is a datetime without a time zone", remedy)
         moment = moment.timestamp()
-    elif isinstance(moment, timedelta):
-        raise InvalidType(f"{name} is a moment, not a timedelta", "give a datetime, or a delay")
+    elif isinstance(moment, timedelta | bool) or not hasattr(moment, "__float__"):
+        remedy = "give a datetime with its time zone, Unix seconds, or a delay"
+        raise InvalidType(f"{name} is a moment, not {_type(moment)}", remedy)
     return term(name, moment)
 
 

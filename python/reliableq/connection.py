@@ -41,7 +41,7 @@ class Connection:
         chosen = DEFAULT if preset is None else settings.check_preset(preset)
         values = settings.read_given(given)
         key = tagged(name) if check_flag("hash_tag", hash_tag) else name
-        queue = Queue(self._backend.queue(key, new=chosen.new), self._place, chosen)
+        queue = Queue(self._backend.queue(key, new=chosen.new), self._backend, self._place, chosen)
         if values:
             _write(queue, values)
         return queue

@@ -57,11 +57,12 @@ PAUSABLE = ("pop", "push", "all")
 class Queue(Plain):
     """A queue of a connection, by its name. Its calls without options, push(body) and pop(), are native."""
 
-    __slots__ = ("_place", "_preset", "name")
+    __slots__ = ("_connection", "_place", "_preset", "name")
 
     _handle: Handle
 
-    def __init__(self, handle: Handle, place: str, preset: Preset = DEFAULT) -> None:
+    def __init__(self, handle: Handle, connection: object, place: str, preset: Preset = DEFAULT) -> None:
+        self._connection = connection
         self._place = place
         self._preset = preset
         self.name = handle.name
@@ -536,9 +537,11 @@ class Queue(Plain):
         """The name of another queue of this connection."""
         if not isinstance(to, Queue):
             return check_name(to)
-        if to._place != self._place:
-            cause = f"messages can't be forwarded from {self._place!r} to {to._place!r}"
-            raise InvalidArgument(cause, "push there, and acknowledge here")
+        if to._connection is not self._connection:
+            cause = f"messages can't be forwarded from {self._place!r} to {to._place!r} by another connection"
+            raise InvalidArgument(
+                cause, "give a queue of this connection, or its name; to another place push, then ack"
+            )
         return to.name
 
     def _receipts(self, call: str, messages: Message | str | Iterable[Message | str]) -> list[str]:

@@ -300,6 +300,13 @@ def test_a_queue_that_a_forward_makes_is_as_others(rq: Connection, queue: Queue)
 def test_forward_to_another_place(queue: Queue) -> None:
     queue.push(b"a")
     message = popped(queue)
-    with reliableq.connect("memory:") as elsewhere, pytest.raises(InvalidArgument, match="can't be forwarded"):
-        queue.forward(message, elsewhere.queue("other"), b"x")
+    with reliableq.connect("memory:") as elsewhere, reliableq.connect("memory:") as third:
+        for other in (elsewhere, third):
+            with pytest.raises(InvalidArgument, match="can't be forwarded"):
+                queue.forward(message, other.queue("other"), b"x")
+        third.queue("q").push(b"c")
+        taken = popped(third.queue("q"))
+        with pytest.raises(InvalidArgument, match="can't be forwarded"):
+            third.queue("q").forward(taken, elsewhere.queue("other"), b"x")
+        assert taken.ack() and len(third.queue("other")) == len(elsewhere.queue("other")) == 0
     assert message.ack()
