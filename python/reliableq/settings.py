@@ -1,5 +1,6 @@
 """The settings of a queue: what callers may give, and what is sent for it."""
 
+import math
 from collections.abc import Callable
 from datetime import timedelta
 from typing import TypedDict, cast
@@ -105,12 +106,13 @@ def _backoff(name: str, backoff: Backoff) -> tuple[float, float, float]:
 
 
 def _factor(factor: float) -> float:
-    remedy = f"expected a number from 1 to {MOST_FACTOR}"
+    remedy = f"expected a number from 1 to {MOST_FACTOR} with at most three decimals"
     if isinstance(factor, bool | timedelta | str) or not hasattr(factor, "__float__"):
         raise InvalidType(f"backoff's factor is a number, not {type(factor).__name__}", remedy)
-    if not 1 <= float(factor) <= MOST_FACTOR:
+    rounded = round(float(factor), 3) if 1 <= float(factor) <= MOST_FACTOR else math.nan
+    if not math.isclose(rounded, float(factor), rel_tol=1e-9):  # True for NaN as well
         raise InvalidArgument(f"backoff's factor is {factor}", remedy)
-    return round(float(factor), 3)
+    return rounded
 
 
 def _tries(name: str, number: int) -> int:

@@ -213,3 +213,36 @@ impl Queue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consume::Pop;
+    use crate::policy::{Backoff, Change};
+
+    #[test]
+    fn a_back_off_runs_from_the_end_of_the_lease() {
+        let change = Change {
+            lease: Some(60_000),
+            backoff: Some(Backoff {
+                base: 10_000,
+                factor: 1000,
+                max: 0,
+            }),
+            ..Change::default()
+        };
+        // Late, but within the back-off; and when that is over, too.
+        for (late, waiting, due) in [(5_000, 0, vec![1_000 + 70_000]), (15_000, 1, vec![])] {
+            let (mut queue, mut effect) = (Queue::default(), Vec::new());
+            let moment = Moment::at(1_000, Id::default());
+            queue.setup(&change, &mut effect);
+            let one = [&b"one"[..]].into_iter();
+            queue.push(&moment, None, one, &mut effect).unwrap();
+            queue.pop(&moment, &Pop::of(1), &mut effect, |_| ());
+            let moment = Moment::at(61_000 + late, Id::default());
+            assert!(queue.expire(&moment, 10, &mut effect));
+            assert_eq!(queue.waiting(), waiting);
+            assert_eq!(queue.due_later().map(|m| m.due).collect::<Vec<_>>(), due);
+        }
+    }
+}

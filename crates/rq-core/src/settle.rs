@@ -193,7 +193,8 @@ impl Queue {
         }
     }
 
-    /// Where a held message goes that is given back; none when it is not held.
+    /// Where a held message goes that is given back; none when it is not held. Its delivery ended now, or when its lease did:
+    /// a back-off runs from then.
     pub(crate) fn fate(
         &mut self,
         policy: &Policy,
@@ -208,12 +209,16 @@ impl Queue {
         if counts && self.is_last(policy, &message, failures) {
             return Some(Fate::Dead);
         }
-        let delay = match delay {
-            Some(delay) => delay,
-            None if counts => policy.delay(id, failures),
-            None => 0,
+        let ended = match self.group.delivered.deadline(&self.group.records, number) {
+            0 => time,
+            deadline => deadline.min(time),
         };
-        let due = time.saturating_add(delay).min(TIME_END - 1);
+        let (since, delay) = match delay {
+            Some(delay) => (time, delay),
+            None if counts => (ended, policy.delay(id, failures)),
+            None => (time, 0),
+        };
+        let due = since.saturating_add(delay).min(TIME_END - 1);
         Some(if due > time {
             Fate::Due(due)
         } else {

@@ -181,7 +181,11 @@ impl Model {
             Cause::Lease => self.counters.returned_lease += 1,
             Cause::Nack => self.counters.returned_nack += 1,
         }
-        let begun = self.messages[&id].holding().unwrap().begun;
+        let holding = self.messages[&id].holding().unwrap();
+        let (begun, mut ended) = (holding.begun, time);
+        if holding.deadline > 0 {
+            ended = time.min(holding.deadline);
+        }
         if self.fail(id, counts) || dead {
             let own: &[u8] = if cause == Cause::Lease {
                 b"lease"
@@ -206,9 +210,14 @@ impl Model {
                 .min(most)
                 .min(TIME_END / 2);
         }
-        message.place = match delay.unwrap_or(wait) {
-            0 => Place::Waiting(Turn::Returned(id)),
-            delay => Place::Scheduled(time.saturating_add(delay).min(TIME_END - 1)),
+        let since = if delay.is_some() { time } else { ended };
+        let due = since
+            .saturating_add(delay.unwrap_or(wait))
+            .min(TIME_END - 1);
+        message.place = if due > time {
+            Place::Scheduled(due)
+        } else {
+            Place::Waiting(Turn::Returned(id))
         };
     }
 }
