@@ -218,7 +218,7 @@ def test_what_can_be_no_hash_tag(rq: Connection, name: str) -> None:
         ({"backoff": (-1, 2, 3)}, InvalidArgument, "backoff's base is -1"),
         ({"backoff": (1, 0.5, 3)}, InvalidArgument, "backoff's factor is 0.5"),
         ({"backoff": (1, 1001, 3)}, InvalidArgument, "backoff's factor is 1001"),
-        ({"backoff": (1, 1.0001, 3)}, InvalidArgument, "backoff's factor is 1.0001; expected .* three decimals"),
+        ({"backoff": (1, 1.0001, 3)}, InvalidArgument, "backoff's factor is 1.0001"),
         ({"backoff": (1, float("nan"), 3)}, InvalidArgument, "backoff's factor is nan"),
         ({"backoff": (1, "2", 3)}, reliableq.InvalidType, "backoff's factor is a number, not str"),
         ({"backoff": (1, 2, -3)}, InvalidArgument, "backoff's max is -3"),
