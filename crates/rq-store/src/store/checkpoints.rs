@@ -12,7 +12,7 @@ use crate::recover::Survey;
 use crate::storage::{File, Storage};
 
 /// Fewer bytes on disk than these are never too many.
-const BLOATED_BYTES: u64 = 8 << 20;
+const BLOATED_BYTES: u64 = 512 << 10;
 /// More than so many times the queues' memory are. A checkpoint never takes that much, so that it always helps.
 const BLOATED_TIMES: u64 = 4;
 
