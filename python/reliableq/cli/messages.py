@@ -93,10 +93,10 @@ def whole(queue: Queue, found: Sequence[Message]) -> list[Whole]:
 
 
 def completed(queue: Queue, message: Message) -> Shown:
-    """A message that was asked for by its ID, with what only an inspection tells: when it is due, or why it died."""
-    if message.state not in {"scheduled", "dead"}:
+    """A message that was asked for by its ID, with what only an inspection tells: when it is due."""
+    if message.state != "scheduled":
         return message
-    for found in queue.inspect(0, 1, state=message.state, first=message.id, last=message.id):
+    for found in queue.inspect(0, 1, state="scheduled", first=message.id, last=message.id):
         return _joined(found, message)
     return message
 
